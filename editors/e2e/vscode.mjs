@@ -8,9 +8,9 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
 import { backwards } from './backwards.mjs';
 import { bakery } from './bakery.mjs';
+import { browser, settings, viewport } from './browser.mjs';
 import { Checks } from './checks.mjs';
 import { Debugging } from './debugging.mjs';
 import { packed } from './packed.mjs';
@@ -32,41 +32,20 @@ const log = join(folder, 'adapter.log');
 for (const old of ['server', 'work', 'adapter.log']) rmSync(join(folder, old), { recursive: true, force: true });
 mkdirSync(join(folder, 'work'), { recursive: true });
 
-const user = {
-    'chat.disableAIFeatures': true,
-    'editor.minimap.enabled': false,
-    'editor.stickyScroll.enabled': false,
-    'extensions.autoCheckUpdates': false,
-    'extensions.autoUpdate': false,
-    'extensions.ignoreRecommendations': true,
-    'git.enabled': false,
-    'telemetry.telemetryLevel': 'off',
-    // As text in the page, not as a picture.
-    'terminal.integrated.gpuAcceleration': 'off',
-    'terminal.integrated.stickyScroll.enabled': false,
-    'workbench.colorTheme': 'Default Dark Modern',
-    'workbench.enableExperiments': false,
-    'workbench.reduceMotion': 'on',
-    'workbench.secondarySideBar.defaultVisibility': 'hidden',
-    'workbench.startupEditor': 'none',
-};
 // VS Code has these commands neither on a key nor in the palette.
 const keys = [
     { key: 'shift+f10', command: 'workbench.action.debug.stepBack', when: "debugState == 'stopped'" },
     { key: 'ctrl+shift+f10', command: 'workbench.action.debug.reverseContinue', when: "debugState == 'stopped'" },
 ];
-const server = new Server(join(folder, 'server'), user, { 'dapple.log': log }, keys);
+const server = new Server(join(folder, 'server'), settings, { 'dapple.log': log }, keys);
 const checks = new Checks(pictures);
-let browser;
+let shown;
 try {
     server.install(extension);
     server.install(await packed(fileURLToPath(new URL('hexview', import.meta.url)), join(folder, 'hexview.vsix')));
     const address = await server.start();
-    browser = await chromium.launch({
-        executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-        args: process.getuid() === 0 ? ['--no-sandbox'] : [],
-    });
-    const context = await browser.newContext({ viewport: { width: 1440, height: 1100 } });
+    shown = await browser();
+    const context = await shown.newContext({ viewport });
     /** A window on a folder: what is done there, on a page of its own. */
     const window = async (path, make) => {
         const page = await context.newPage();
@@ -85,7 +64,7 @@ try {
         if (wanted.length === 0 || wanted.includes(basename(path))) await window(path, steps);
     }
 } finally {
-    await browser?.close();
+    await shown?.close();
     const left = await server.stop();
     if (left.length > 0) console.log(`ended by force: ${JSON.stringify(left)}`);
 }

@@ -8,6 +8,7 @@ mod contenders;
 mod corpus;
 mod measure;
 mod ours;
+mod plain;
 mod record;
 mod round_trip;
 
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
+use dapple_dap::codec::Decoder;
 use dapple_dap::envelope::{Envelope, Kind};
 use dapple_dap::{AnyMessage, Connection};
 use serde_json::Value;
@@ -125,11 +127,19 @@ fn compare() -> Result<ExitCode> {
     target("encode", 1.3, encode(&all)?);
     foreign_encode(&corpus, &commands)?;
 
+    println!(
+        "\nround trip: encode and decode, {}",
+        describe("all messages", &all)
+    );
+    target("own reader, round trip", 1.15, round_trip(&all)?);
+
     println!("\n`threads` requests a second, one after the other");
     println!("  over stdio  {:9.0}", round_trip::over_stdio()?);
     println!("  in memory   {:9.0}", round_trip::in_memory()?);
 
-    println!("\ntargets, in times the speed of serde_json::Value");
+    println!(
+        "\ntargets, in times the speed of serde_json::Value; of serde_json's reader for the own reader"
+    );
     for Target {
         name,
         wanted,
@@ -268,6 +278,36 @@ fn encode(messages: &[String]) -> Result<f64> {
     ]);
     let size = Corpus::bytes(messages);
     times.iter().for_each(|time| show(time, size, ""));
+    Ok(times[0].ratio)
+}
+
+/// Measures messages that are encoded and decoded again, in two stages as in sessions. Returns how many times faster that is with the
+/// own reader of JSON than with serde_json's.
+fn round_trip(messages: &[String]) -> Result<f64> {
+    let typed = messages
+        .iter()
+        .map(|message| AnyMessage::decode(message))
+        .collect::<Result<Vec<_>, _>>()?;
+    let read_twice = |text: &str| ours::decode_in_two_stages(text).map(|(_, payload)| payload);
+    let (mut ours, mut others) = (Decoder::new(), Decoder::new());
+    for message in &typed {
+        plain::through(&mut ours, message, read_twice)?;
+        plain::through(&mut others, message, plain::decode)?;
+    }
+    let times = measure(vec![
+        way("own reader", || {
+            for message in &typed {
+                black_box(plain::through(&mut ours, message, read_twice).ok());
+            }
+        }),
+        way("serde_json's", || {
+            for message in &typed {
+                black_box(plain::through(&mut others, message, plain::decode).ok());
+            }
+        }),
+    ]);
+    let bytes = Corpus::bytes(messages);
+    times.iter().for_each(|time| show(time, bytes, ""));
     Ok(times[0].ratio)
 }
 

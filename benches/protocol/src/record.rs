@@ -67,7 +67,7 @@ fn drive(recorder: &Recorder, session: &Session<'_>, adapter: &[String]) -> Resu
         .with_supports_start_debugging_request(true);
     let capabilities = client.request::<InitializeRequest>(about)?;
     let launch = client.send::<LaunchRequest>(serde_json::from_str(session.launch)?)?;
-    client.wait_for_during::<InitializedEvent, _>(&launch, PATIENCE)?;
+    client.wait_for_caused::<InitializedEvent, _>(&launch, PATIENCE)?;
     let source = Source::new()
         .with_name(
             Path::new(session.source)

@@ -54,14 +54,16 @@ impl Findings {
         scenario: &'static str,
         context: Vec<String>,
     ) {
-        self.insert(Finding {
+        let kind = without_numbers(&text);
+        let finding = Finding {
             rule: rule.name.to_owned(),
             severity: rule.severity.as_str(),
             text,
             sentence: rule.sentence.to_owned(),
             scenario,
             context,
-        });
+        };
+        self.insert(kind, finding);
     }
 
     pub(crate) fn add_violation(
@@ -70,19 +72,26 @@ impl Findings {
         scenario: &'static str,
         context: Vec<String>,
     ) {
-        self.insert(Finding {
+        let text = violation.to_string();
+        let kind = match violation {
+            // An adapter that leaves it out does so for each command.
+            Violation::WrongCommand { .. } => String::new(),
+            _ => without_numbers(&text),
+        };
+        let finding = Finding {
             rule: violation.rule().to_owned(),
             severity: violation.severity().as_str(),
-            text: violation.to_string(),
+            text,
             sentence: violation.sentence().into_owned(),
             scenario,
             context,
-        });
+        };
+        self.insert(kind, finding);
     }
 
-    fn insert(&mut self, finding: Finding) {
-        let kind = (finding.rule.clone(), without_numbers(&finding.text));
-        if self.seen.insert(kind) {
+    /// Adds a finding, unless one of its rule and `kind` is there.
+    fn insert(&mut self, kind: String, finding: Finding) {
+        if self.seen.insert((finding.rule.clone(), kind)) {
             self.all.push(finding);
         }
     }

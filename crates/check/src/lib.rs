@@ -12,12 +12,13 @@
 //! assert!(report.unable[0].contains("can't be started"));
 //! ```
 //!
-//! It is a client's side only. For adapters within a test, implement [`Adapter`].
+//! In tests of an adapter's crate, [`Checker`] does the same with a few lines, for an adapter in the test's process as well as for a command.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod checker;
 mod finding;
 pub mod marks;
 pub mod programs;
@@ -33,9 +34,11 @@ use std::time::Duration;
 use dapple_schema::validate::Validator;
 use serde_json::{Value, json};
 
+pub use checker::Checker;
 pub use finding::{Finding, Findings};
 pub use marks::Marks;
 pub use report::Report;
+pub use scenarios::Scenario;
 pub use wire::{Adapter, Program, Started};
 
 /// What a check needs to know.
@@ -51,8 +54,12 @@ pub struct Options {
     pub adapter_id: String,
     /// Fields that are added to the arguments of `initialize`.
     pub client: Value,
+    /// The adapter debugs the program in a child session, which it asks for by `startDebugging`: that session is checked.
+    pub child_session: bool,
     /// How long a response or an event may take.
     pub patience: Duration,
+    /// The scenarios that are run, in order.
+    pub scenarios: Vec<Scenario>,
 }
 
 impl Default for Options {
@@ -63,7 +70,9 @@ impl Default for Options {
             marks: Marks::default(),
             adapter_id: "check".to_owned(),
             client: json!({}),
+            child_session: false,
             patience: Duration::from_secs(10),
+            scenarios: Scenario::ALL.to_vec(),
         }
     }
 }
@@ -90,18 +99,24 @@ pub fn check_with(
         }
     };
     let mut findings = Findings::default();
-    for scenario in scenarios::ALL {
-        begins(scenario.name);
+    for scenario in &options.scenarios {
+        begins(scenario.name());
         match adapter.start() {
             Ok(started) => {
-                let mut talk =
-                    talk::Talk::new(started, options, &validator, &mut findings, scenario.name);
-                (scenario.run)(&mut talk);
+                let mut talk = talk::Talk::new(
+                    adapter,
+                    started,
+                    options,
+                    &validator,
+                    &mut findings,
+                    scenario.name(),
+                );
+                scenario.run(&mut talk);
                 report.capabilities = match talk.capabilities.clone() {
                     Value::Object(all) if !all.is_empty() => Value::Object(all),
                     _ => report.capabilities,
                 };
-                report.scenarios.push(scenario.name);
+                report.scenarios.push(scenario.name());
             }
             Err(error) => {
                 report

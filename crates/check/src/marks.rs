@@ -1,6 +1,6 @@
 //! Marks in comments of a program to debug, which say what a debugger must find there.
 //!
-//! A mark is `check: NAME`, and behind it any number of `VARIABLE=VALUE`, up to the end of the comment:
+//! A mark is `check: NAME`, and after it any number of `VARIABLE=VALUE`, up to the end of the comment:
 //!
 //! ```c
 //! total = add(3, 4); /* check: call total=6 */
@@ -9,13 +9,13 @@
 //! | name | the line |
 //! | --- | --- |
 //! | `stop` | is passed once, before all other marks |
-//! | `next` | comes behind `stop`, in the same function |
-//! | `call` | comes behind `next`, and calls a function of the program |
+//! | `next` | comes after `stop`, in the same function |
+//! | `call` | comes after `next`, and calls a function of the program |
 //! | `inside` | is the first with code in that function |
 //! | `entry` | begins that function; a step into it may end there, too |
-//! | `after-call` | comes behind `call`; a step out may end there |
-//! | `loop` | is passed at least four times, with `i` from 0 on, behind `call` |
-//! | `none` | has no code, and none behind it has any |
+//! | `after-call` | comes after `call`; a step out may end there |
+//! | `loop` | is passed at least four times, with `i` from 0 on, after `call` |
+//! | `none` | has no code, nor does any line after it |
 //! | `end` | comes last |
 //!
 //! Others say something of the whole program: `exit CODE`, `output TEXT`, and `function NAME`, which `call` calls. `condition EXPRESSION` is a

@@ -14,6 +14,12 @@ pub struct Report {
     pub scenarios: Vec<&'static str>,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// What was found and is allowed, by a [`Checker`](crate::Checker).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Finding>,
+    /// The rules that are allowed, and that nothing breaks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_found: Vec<String>,
     /// Why parts of the check could not be run.
     pub unable: Vec<String>,
     /// The adapter's capabilities.
@@ -37,6 +43,21 @@ impl Report {
     /// Whether the adapter has passed: nothing is violated, and all was run.
     pub fn is_passed(&self) -> bool {
         self.violations() == 0 && self.unable.is_empty()
+    }
+
+    /// Fails a test unless all was run, nothing was found but what is allowed, and all that is allowed was found.
+    ///
+    /// # Panics
+    /// It isn't so; the message is the report as text.
+    #[track_caller]
+    pub fn assert_clean(&self) {
+        let is_clean =
+            self.findings.is_empty() && self.not_found.is_empty() && self.unable.is_empty();
+        assert!(
+            is_clean,
+            "the adapter doesn't keep to the protocol\n\n{}",
+            self.text()
+        );
     }
 
     /// A text for people: each finding with its rule and the last messages before it, and a table.
@@ -81,6 +102,15 @@ impl Report {
         }
         for reason in &self.unable {
             let _ = writeln!(text, "not run: {reason}");
+        }
+        for rule in &self.not_found {
+            let _ = writeln!(
+                text,
+                "allowed but not found: `{rule}`; nothing breaks this rule any more, or no rule has this name"
+            );
+        }
+        if !self.allowed.is_empty() {
+            let _ = writeln!(text, "{} allowed", counted(self.allowed.len(), "finding"));
         }
         let _ = writeln!(
             text,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::Options;
 use crate::finding::Findings;
 use crate::rules::{self, Rule};
-use crate::wire::{Incoming, Started, Wire};
+use crate::wire::{Adapter, Incoming, Started, Wire};
 
 /// How many messages a finding shows.
 const CONTEXT: usize = 6;
@@ -40,7 +40,12 @@ pub(crate) struct Sent {
 pub(crate) struct Talk<'a> {
     pub(crate) options: &'a Options,
     pub(crate) findings: &'a mut Findings,
+    adapter: &'a dyn Adapter,
     wire: Wire,
+    /// The session that has asked for this one.
+    parent: Option<Wire>,
+    /// The arguments of `startDebugging`, until the child session that it asks for is entered.
+    child: Option<Value>,
     scenario: &'static str,
     lifecycle: Lifecycle,
     validator: &'a Validator,
@@ -50,6 +55,10 @@ pub(crate) struct Talk<'a> {
     /// The ids of breakpoints that the adapter has given out.
     breakpoints: BTreeSet<i64>,
     context: VecDeque<String>,
+    /// The arguments of `initialize`.
+    pub(crate) client: Value,
+    /// The arguments of the last `launch` or `attach`.
+    pub(crate) launch: Value,
     /// The capabilities, with those of later events.
     pub(crate) capabilities: Value,
     /// It is gone, or answers nothing any more.
@@ -58,6 +67,8 @@ pub(crate) struct Talk<'a> {
     unanswered: usize,
     /// Whether the adapter may close the connection now.
     may_go: bool,
+    /// Whether `initialized` may come a second time.
+    may_initialize_again: bool,
     /// All text of `output` events but telemetry.
     pub(crate) output: String,
     /// The debuggee's process, if the adapter has said it.
@@ -66,6 +77,7 @@ pub(crate) struct Talk<'a> {
 
 impl<'a> Talk<'a> {
     pub(crate) fn new(
+        adapter: &'a dyn Adapter,
         started: Started,
         options: &'a Options,
         validator: &'a Validator,
@@ -75,7 +87,10 @@ impl<'a> Talk<'a> {
         Self {
             options,
             findings,
+            adapter,
             wire: Wire::new(started),
+            parent: None,
+            child: None,
             scenario,
             lifecycle: Lifecycle::new(),
             validator,
@@ -84,10 +99,13 @@ impl<'a> Talk<'a> {
             events: VecDeque::new(),
             breakpoints: BTreeSet::new(),
             context: VecDeque::new(),
+            client: json!({}),
+            launch: json!({}),
             capabilities: json!({}),
             is_gone: false,
             unanswered: 0,
             may_go: false,
+            may_initialize_again: false,
             output: String::new(),
             process: None,
         }
@@ -176,19 +194,30 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Notes that a request got no response. An adapter that doesn't answer the next one either isn't asked any more.
+    /// Notes that a request got no response. After two requests in a row without a response, the check sends `threads`. If that gets no
+    /// response either, the adapter is asked nothing more.
     fn is_silent(&mut self, command: &str) {
         self.unanswered += 1;
-        match self.unanswered {
-            1 => self.finds(rules::UNANSWERED, format!("`{command}` got no response")),
-            _ => {
-                self.finds(
-                    rules::UNANSWERED,
-                    format!("nor did `{command}`: nothing is answered any more"),
-                );
-                (self.is_gone, self.may_go) = (true, true);
+        if self.unanswered == 1 || self.answers_at_all() {
+            return self.finds(rules::UNANSWERED, format!("`{command}` got no response"));
+        }
+        self.finds(
+            rules::UNANSWERED,
+            format!("nor did `{command}`: nothing is answered any more"),
+        );
+        (self.is_gone, self.may_go) = (true, true);
+    }
+
+    /// Whether `threads` is answered.
+    fn answers_at_all(&mut self) -> bool {
+        let sent = self.send("threads", Value::Null);
+        let until = Instant::now() + self.options.patience;
+        while !self.is_answered(&sent) {
+            if !self.receive(until) {
+                return false;
             }
         }
+        true
     }
 
     /// Whether the response to a request has come.
@@ -222,6 +251,24 @@ impl<'a> Talk<'a> {
     /// As [`Talk::event_of`], with a time of its own.
     pub(crate) fn event_within(&mut self, names: &[&str], patience: Duration) -> Option<Value> {
         self.event_until(names, Instant::now() + patience)
+    }
+
+    /// As [`Talk::event_of`], unless the response to a request comes first.
+    pub(crate) fn event_before(&mut self, names: &[&str], sent: &Sent) -> Option<Value> {
+        let until = Instant::now() + self.options.patience;
+        loop {
+            if self.is_answered(sent) {
+                return None;
+            }
+            while let Some(event) = self.events.pop_front() {
+                if names.iter().any(|name| event["event"] == **name) {
+                    return Some(event);
+                }
+            }
+            if !self.receive(until) {
+                return None;
+            }
+        }
     }
 
     fn event_until(&mut self, names: &[&str], until: Instant) -> Option<Value> {
@@ -320,6 +367,11 @@ impl<'a> Talk<'a> {
     }
 
     fn breaks(&mut self, violation: &Violation) {
+        if *violation == Violation::InitializedTwice
+            && std::mem::take(&mut self.may_initialize_again)
+        {
+            return;
+        }
         let context = self.context.iter().cloned().collect();
         self.findings
             .add_violation(violation, self.scenario, context);
@@ -350,6 +402,7 @@ impl<'a> Talk<'a> {
             Some("process") => self.process = body["systemProcessId"].as_i64().or(self.process),
             Some("capabilities") => self.merge(&body["capabilities"].clone()),
             Some("breakpoint") => self.breakpoint(&body.clone()),
+            Some("stopped") => self.hit(&body["hitBreakpointIds"].clone()),
             Some("terminated") => self.may_go = true,
             _ => {}
         }
@@ -371,6 +424,18 @@ impl<'a> Talk<'a> {
         });
     }
 
+    /// Checks that the adapter has given out the breakpoints that a stop names.
+    fn hit(&mut self, ids: &Value) {
+        let unknown = { ids.as_array().into_iter().flatten() }
+            .find(|id| id.as_i64().is_none_or(|id| !self.breakpoints.contains(&id)));
+        if let Some(id) = unknown {
+            self.finds(
+                rules::UNKNOWN_BREAKPOINT_HIT,
+                format!("a `stopped` event names the breakpoint {id}"),
+            );
+        }
+    }
+
     fn merge(&mut self, newer: &Value) {
         if let (Some(all), Some(newer)) = (self.capabilities.as_object_mut(), newer.as_object()) {
             all.extend(
@@ -381,9 +446,20 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Answers a reverse request: none was offered.
+    /// Answers a reverse request: none was offered, but for a child session.
     fn asked(&mut self, request: &Value) {
         self.seq += 1;
+        if request["command"] == "startDebugging" && self.options.child_session {
+            let response = json!({
+                "seq": self.seq,
+                "type": "response",
+                "request_seq": request["seq"],
+                "command": "startDebugging",
+                "success": true,
+            });
+            self.child = Some(request["arguments"].clone());
+            return self.send_message(&response);
+        }
         let response = json!({
             "seq": self.seq,
             "type": "response",
@@ -394,6 +470,33 @@ impl<'a> Talk<'a> {
             "body": {"error": {"id": 1, "format": "this client supports no reverse requests"}},
         });
         self.send_message(&response);
+    }
+
+    /// Waits for `startDebugging`. `None`: it has not come in time.
+    pub(crate) fn child_asked_for(&mut self) -> Option<Value> {
+        let until = Instant::now() + self.options.patience;
+        while self.child.is_none() {
+            if !self.receive(until) {
+                return None;
+            }
+        }
+        self.child.take()
+    }
+
+    /// Connects once more: from here on, this is the session with the child.
+    ///
+    /// # Errors
+    /// The adapter can't be connected to.
+    pub(crate) fn enter_child(&mut self) -> std::io::Result<()> {
+        let wire = Wire::new(self.adapter.connect()?);
+        self.parent = Some(std::mem::replace(&mut self.wire, wire));
+        self.lifecycle = Lifecycle::new();
+        self.seq = 0;
+        self.responses.clear();
+        self.events.clear();
+        self.breakpoints.clear();
+        self.capabilities = json!({});
+        Ok(())
     }
 
     /// Notes a message for the context of findings.
@@ -413,6 +516,11 @@ impl<'a> Talk<'a> {
         self.may_go = true;
     }
 
+    /// The adapter may send `initialized` once more: it starts the program anew.
+    pub(crate) fn may_initialize_again(&mut self) {
+        self.may_initialize_again = true;
+    }
+
     /// Whether the adapter is gone.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone
@@ -422,6 +530,9 @@ impl<'a> Talk<'a> {
     pub(crate) fn close(&mut self) -> bool {
         self.may_go = true;
         self.wire.close_input();
+        if let Some(parent) = &mut self.parent {
+            parent.close_input();
+        }
         self.wire.ends_within(self.options.patience)
     }
 }

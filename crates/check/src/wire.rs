@@ -31,8 +31,10 @@ pub struct Started {
     pub input: Box<dyn Write + Send>,
     /// What the adapter writes.
     pub output: Box<dyn Read + Send>,
-    /// Its process.
+    /// Its process, which ends with the session.
     pub process: Option<Child>,
+    /// The process that it is a part of, which may serve other clients. It is ended once the check is over.
+    pub server: Option<Child>,
 }
 
 /// Starts an adapter, as often as a check needs one.
@@ -42,6 +44,16 @@ pub trait Adapter: Sync {
     /// # Errors
     /// It can't be started.
     fn start(&self) -> io::Result<Started>;
+
+    /// Connects once more to the adapter that was started last, for a session that it has asked for by `startDebugging`.
+    ///
+    /// # Errors
+    /// It can't be connected to; by default, it never can.
+    fn connect(&self) -> io::Result<Started> {
+        Err(io::Error::other(
+            "it takes one connection; an adapter that listens takes several",
+        ))
+    }
 }
 
 /// An adapter that is a program. It uses its standard input and output, or listens on TCP.
@@ -115,12 +127,7 @@ impl Adapter for Program {
                     return Err(error);
                 }
             };
-            stream.set_nodelay(true).ok();
-            return Ok(Started {
-                output: Box::new(stream.try_clone()?),
-                input: Box::new(ClosedOnDrop(stream)),
-                process,
-            });
+            return over_tcp(stream, process);
         }
         let pipes = { process.as_mut() }.and_then(|it| it.stdin.take().zip(it.stdout.take()));
         let (input, output) = pipes.ok_or_else(|| io::Error::other("no command was given"))?;
@@ -128,8 +135,28 @@ impl Adapter for Program {
             input: Box::new(input),
             output: Box::new(output),
             process,
+            server: None,
         })
     }
+
+    fn connect(&self) -> io::Result<Started> {
+        match &self.connect {
+            Some(address) => over_tcp(self.connected(address)?, None),
+            None => Err(io::Error::other(
+                "it uses its standard input and output, and so takes one connection; start one that listens, with --connect",
+            )),
+        }
+    }
+}
+
+fn over_tcp(stream: TcpStream, server: Option<Child>) -> io::Result<Started> {
+    stream.set_nodelay(true).ok();
+    Ok(Started {
+        output: Box::new(stream.try_clone()?),
+        input: Box::new(ClosedOnDrop(stream)),
+        process: None,
+        server,
+    })
 }
 
 /// The writing end of a socket, whose peer notices that it is dropped.
@@ -163,6 +190,7 @@ pub(crate) struct Wire {
     input: Option<Box<dyn Write + Send>>,
     incoming: Receiver<Incoming>,
     process: Option<Child>,
+    server: Option<Child>,
 }
 
 impl Wire {
@@ -194,6 +222,7 @@ impl Wire {
             input: Some(started.input),
             incoming,
             process: started.process,
+            server: started.server,
         }
     }
 
@@ -251,5 +280,6 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.input = None;
         kill(&mut self.process);
+        kill(&mut self.server);
     }
 }

@@ -1,5 +1,6 @@
 //! The example adapter, broken in one way at a time: each is found, by its own rule.
 
+use crate::moved;
 use crate::mutant::{Mutant, State, options};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A change of each response to a command.
-fn responses(
+pub fn responses(
     name: &'static str,
     command: &'static str,
     change: impl Fn(&mut State, &mut Value) + Send + Sync + 'static,
@@ -24,7 +25,7 @@ fn responses(
 }
 
 /// A change of each event of a name.
-fn events(
+pub fn events(
     name: &'static str,
     event: &'static str,
     change: impl Fn(&mut State, &mut Value) + Send + Sync + 'static,
@@ -40,7 +41,7 @@ fn events(
 }
 
 /// Leaves out the messages that `is_it` names.
-fn without(
+pub fn without(
     name: &'static str,
     is_it: impl Fn(&State, &Value) -> bool + Send + Sync + 'static,
 ) -> Mutant {
@@ -51,7 +52,7 @@ fn without(
 }
 
 /// A message more behind each that `is_it` names.
-fn followed_by(
+pub fn followed_by(
     name: &'static str,
     is_it: impl Fn(&State, &Value) -> bool + Send + Sync + 'static,
     more: impl Fn(&Value) -> Value + Send + Sync + 'static,
@@ -66,11 +67,11 @@ fn followed_by(
     })
 }
 
-fn event(name: &str, body: Value) -> Value {
+pub fn event(name: &str, body: Value) -> Value {
     json!({"seq": 0, "type": "event", "event": name, "body": body})
 }
 
-fn is_response(message: &Value, command: &str) -> bool {
+pub fn is_response(message: &Value, command: &str) -> bool {
     message["type"] == "response" && message["command"] == command
 }
 
@@ -80,20 +81,39 @@ fn nth(state: &State, message: &Value, name: &str, n: usize) -> bool {
     is_it && state.counts.get(name) == Some(&n)
 }
 
-fn fail(message: &mut Value) {
+pub fn fail(message: &mut Value) {
     message["success"] = json!(false);
     message["message"] = json!("broken");
     message["body"] = json!({"error": {"id": 1, "format": "broken"}});
 }
 
 /// Whether the request that a response answers has a field.
-fn asked(state: &State, message: &Value, field: &str) -> Value {
+pub fn asked(state: &State, message: &Value, field: &str) -> Value {
     let seq = message["request_seq"].as_i64().unwrap_or_default();
     state
         .asked
         .get(&seq)
         .map(|(_, arguments)| arguments[field].clone())
         .unwrap_or_default()
+}
+
+/// The response to a command is kept until the program has stopped or ended.
+fn after_stop(name: &'static str, command: &'static str) -> Mutant {
+    Mutant::of(name, move |state, messages| {
+        let mut out = Vec::new();
+        for message in messages {
+            if is_response(&message, command) {
+                state.kept.push(message);
+                continue;
+            }
+            let is_stop = message["event"] == "stopped" || message["event"] == "terminated";
+            out.push(message);
+            if is_stop {
+                out.append(&mut state.kept);
+            }
+        }
+        out
+    })
 }
 
 /// Messages and their order.
@@ -185,22 +205,8 @@ fn of_messages() -> Vec<Mutant> {
                 message["body"] = json!({});
             }
         }),
-        Mutant::of("response-after-stop", |state, messages| {
-            // The response is kept until the stop has gone out.
-            let mut out = Vec::new();
-            for message in messages {
-                if is_response(&message, "next") {
-                    state.kept.push(message);
-                } else {
-                    let is_stop = message["event"] == "stopped";
-                    out.push(message);
-                    if is_stop {
-                        out.append(&mut state.kept);
-                    }
-                }
-            }
-            out
-        }),
+        after_stop("response-after-step", "next"),
+        after_stop("response-after-stop", "continue"),
         Mutant::of("died", |state, messages| {
             state.is_closed = state.counts.contains_key("scopes");
             messages
@@ -237,7 +243,7 @@ fn of_ends() -> Vec<Mutant> {
     ]
 }
 
-fn succeed(message: &mut Value) {
+pub fn succeed(message: &mut Value) {
     message["success"] = json!(true);
     message
         .as_object_mut()
@@ -335,6 +341,11 @@ fn of_stops() -> Vec<Mutant> {
         }),
         events("stop-reason", "stopped", |_, message| {
             message["body"]["reason"] = json!("exception")
+        }),
+        events("step-reason", "stopped", |_, message| {
+            if message["body"]["reason"] == "step" {
+                message["body"]["reason"] = json!("pause");
+            }
         }),
         events("stop-without-thread", "stopped", |_, message| {
             message["body"]
@@ -449,6 +460,9 @@ fn of_looks() -> Vec<Mutant> {
                 Some(request)
             },
         ),
+        responses("set-value", "setVariable", |_, message| {
+            message["body"] = json!({"value": "4711"});
+        }),
         Mutant::of("stale-frame", |_, messages| messages).requests(|state, mut request| {
             // The frame that the adapter knows now stands for each.
             if request["command"] == "scopes" && request["arguments"]["frameId"] == 1 {
@@ -517,14 +531,17 @@ fn with_memory(
                     let offset = asked(state, message, "offset").as_i64().unwrap_or_default();
                     let count = asked(state, message, "count").as_i64().unwrap_or_default();
                     let bytes: Vec<u8> = (0..count).map(|at| (16 + offset + at) as u8).collect();
-                    message["body"] = json!({"address": "0x10", "data": STANDARD.encode(bytes)});
+                    let address = format!("{:#x}", 16 + offset);
+                    message["body"] = json!({"address": address, "data": STANDARD.encode(bytes)});
                     succeed(message);
                 }
                 Some("disassemble") => {
                     let count = asked(state, message, "instructionCount")
                         .as_i64()
                         .unwrap_or_default();
+                    let first = asked(state, message, "instructionOffset").as_i64();
                     let one = |at: i64| {
+                        let at = at + first.unwrap_or_default();
                         let address = format!("{:#x}", 16 + at);
                         json!({"address": address, "instruction": "nop", "instructionBytes": format!("{:02x}", 16 + at)})
                     };
@@ -568,6 +585,19 @@ fn of_memory() -> Vec<Mutant> {
                 all.reverse();
             }
         }),
+        with_memory("memory-address", |_, message| {
+            if is_response(message, "readMemory") {
+                message["body"]["address"] = json!("16");
+            }
+        }),
+        with_memory("disassembly-offset", |state, message| {
+            if is_response(message, "disassemble")
+                && asked(state, message, "instructionOffset") == -1
+            {
+                let second = json!({"address": "0x11", "instruction": "nop"});
+                message["body"]["instructions"][1] = second;
+            }
+        }),
         with_memory("disassembly-disagrees", |_, message| {
             if is_response(message, "disassemble") {
                 message["body"]["instructions"][0]["instructionBytes"] = json!("ff");
@@ -598,7 +628,7 @@ fn found(mutant: &Mutant) -> Result<(), String> {
     }
 }
 
-fn all_found(mutants: Vec<Mutant>) {
+pub fn all_found(mutants: Vec<Mutant>) {
     let results: Vec<_> = std::thread::scope(|scope| {
         let running: Vec<_> = mutants
             .iter()
@@ -647,18 +677,26 @@ fn each_mutant_has_a_rule_of_its_own_and_nearly_each_rule_a_mutant() {
         of_looks(),
         of_capabilities(),
         of_memory(),
+        moved::of_hits(),
+        moved::of_granularity(),
+        moved::of_moves(),
+        moved::of_clients(),
     ]
     .concat_names();
     let different: std::collections::BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), all.len());
+    let page = include_str!("../../../docs/protocol.md");
+    let counted = format!("in one way for each of {} rules", all.len());
+    assert!(page.contains(&counted), "{counted}");
     let without: Vec<_> = { dapple_check::rules::ALL.iter() }
         .map(|rule| rule.name)
         .filter(|rule| !different.contains(rule))
         .collect();
-    // The example adapter has neither function breakpoints, log points nor arrays, runs in this process and answers at once.
+    // `child-session-fails` has a test of its own. The example adapter has neither function breakpoints, log points nor arrays, runs in this process and answers at once.
     assert_eq!(
         without,
         [
+            "child-session-fails",
             "breakpoint-unverified",
             "log-missing",
             "function-breakpoint-missed",

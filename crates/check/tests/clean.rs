@@ -13,7 +13,7 @@ fn nothing_is_found_in_the_example_adapter() {
         report.text()
     );
     assert!(report.is_passed());
-    assert_eq!(report.scenarios.len(), 9);
+    assert_eq!(report.scenarios.len(), 12);
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_report_is_json_and_xml() {
     assert_eq!(json["capabilities"]["supportsSetVariable"], true);
     let xml = report.junit();
     assert!(
-        xml.contains("<testsuite name=\"dapple check\" tests=\"9\" failures=\"0\""),
+        xml.contains("<testsuite name=\"dapple check\" tests=\"12\" failures=\"0\""),
         "{xml}"
     );
 }

@@ -3,9 +3,13 @@
 #[path = "../../dap/examples/tiny/adapter.rs"]
 #[allow(dead_code)]
 mod adapter;
+mod behaved;
 mod broken;
+mod checker;
 mod clean;
+mod conformance;
 #[path = "../../dap/examples/tiny/language.rs"]
 #[allow(dead_code)]
 mod language;
+mod moved;
 mod mutant;

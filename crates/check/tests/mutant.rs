@@ -52,6 +52,19 @@ impl Mutant {
         }
     }
 
+    /// Changes once more what the client gets.
+    pub fn then(
+        mut self,
+        change: impl Fn(&mut State, Vec<Value>) -> Vec<Value> + Send + Sync + 'static,
+    ) -> Self {
+        let first = self.change.clone();
+        self.change = Arc::new(move |state, messages| {
+            let messages = first(state, messages);
+            change(state, messages)
+        });
+        self
+    }
+
     /// Also changes what the adapter gets.
     pub fn requests(
         mut self,
@@ -128,12 +141,18 @@ impl Adapter for Mutant {
             });
             theirs.shutdown(std::net::Shutdown::Both).ok();
         });
-        Ok(Started {
-            input: Box::new(ClosedOnDrop(ours.try_clone()?)),
-            output: Box::new(ours),
-            process: None,
-        })
+        started(ours)
     }
+}
+
+/// An adapter at the other end of a connection.
+pub fn started(connection: UnixStream) -> io::Result<Started> {
+    Ok(Started {
+        input: Box::new(ClosedOnDrop(connection.try_clone()?)),
+        output: Box::new(connection),
+        process: None,
+        server: None,
+    })
 }
 
 /// What the client writes to. The adapter's input ends when it is dropped, as that of a pipe does.

@@ -1,81 +1,60 @@
-//! A client for any adapter: stops at a line, prints the stack and the locals of each stop, and continues to the program's end.
+//! A client of any adapter. At each stop, it prints the innermost frame and the frame's variables:
 //!
-//!     stops LAUNCH-ARGUMENTS-AS-JSON FILE:LINE ADAPTER [ARGUMENTS…]
+//!     stops LAUNCH-ARGUMENTS-AS-JSON [FILE:LINE…] -- ADAPTER [ARGUMENT…]
 
-use std::error::Error;
-use std::process::Command;
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode};
 
-use dapple_dap::Client;
-use dapple_dap::message::Raw;
+use anyhow::{Context, Result};
 use dapple_dap::types::*;
+use dapple_dap::{Client, Raw};
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [launch, place, adapter, adapter_arguments @ ..] = arguments.as_slice() else {
-        return Err("usage: stops LAUNCH-ARGUMENTS-AS-JSON FILE:LINE ADAPTER [ARGUMENTS…]".into());
-    };
-    let (file, line) = place.rsplit_once(':').ok_or("the place is FILE:LINE")?;
-    let launch: LaunchRequestArguments = Raw::from_text(launch.as_str())?.decode()?;
-
-    let client = Client::spawn(Command::new(adapter).args(adapter_arguments))?;
-    let patience = Duration::from_secs(30);
-    let capabilities =
-        client.request::<InitializeRequest>(InitializeRequestArguments::new("stops"))?;
-    // The adapter may answer `launch` only after the configuration.
-    let launch = client.send::<LaunchRequest>(launch)?;
-    client.wait_for_during::<InitializedEvent, _>(&launch, patience)?;
-    let breakpoints = vec![SourceBreakpoint::new(line.parse()?)];
-    let source = Source::new().with_path(std::path::absolute(file)?.to_string_lossy());
-    let arguments = SetBreakpointsArguments::new(source).with_breakpoints(breakpoints);
-    for breakpoint in client
-        .request::<SetBreakpointsRequest>(arguments)?
-        .breakpoints
-    {
-        println!(
-            "breakpoint at {file}:{line}: verified {}",
-            breakpoint.verified
-        );
-    }
+fn main() -> Result<ExitCode> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut parts = words.splitn(2, |word| word == "--");
+    let ours = parts.next().and_then(<[String]>::split_first);
+    let (launch, places) = ours.context("the arguments of `launch` are missing")?;
+    let adapter = parts.next().and_then(<[String]>::split_first);
+    let (adapter, arguments) = adapter.context("`-- ADAPTER` is missing")?;
+    let client = Client::spawn(Command::new(adapter).args(arguments))?;
     let events = client.subscribe();
-    if capabilities.supports("supportsConfigurationDoneRequest") {
-        client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())?;
+    client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
+    let launch = client.start::<LaunchRequest>(LaunchRequestArguments::of(&Raw::from_text(
+        launch.as_str(),
+    )?)?)?;
+    let mut breakpoints = BTreeMap::<_, Vec<_>>::new();
+    for place in places {
+        let (file, line) = place.rsplit_once(':').context("a place is FILE:LINE")?;
+        let in_file = breakpoints.entry(file).or_default();
+        in_file.push(SourceBreakpoint::new(line.parse()?));
+        let file = SetBreakpointsArguments::new(Source::new().with_path(file));
+        client.request::<SetBreakpointsRequest>(file.with_breakpoints(in_file.clone()))?;
     }
-    launch.wait()?;
-
-    while let Ok(event) = events.recv_timeout(patience) {
-        match event.any()? {
-            AnyEvent::Stopped(stopped) => {
-                println!("stopped: {}", stopped.reason);
-                let thread = stopped.thread_id.ok_or("a stop without a thread")?;
-                print_stack(&client, thread)?;
-                client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
-            }
+    client.configured(launch)?;
+    let mut exit_code = 0;
+    for event in events {
+        match event.decode_any()? {
+            AnyEvent::Stopped(stopped) => print_stop(&client, &stopped)?,
+            AnyEvent::Output(log) if log.category == Some(OutputEventCategory::Telemetry) => {}
             AnyEvent::Output(output) => print!("{}", output.output),
+            AnyEvent::Exited(exited) => exit_code = exited.exit_code,
             AnyEvent::Terminated(_) => break,
             _ => {}
         }
     }
     client.request::<DisconnectRequest>(DisconnectArguments::new())?;
-    Ok(())
+    Ok(ExitCode::from(exit_code as u8))
 }
 
-fn print_stack(client: &Client, thread: i64) -> Result<(), Box<dyn Error>> {
-    let stack = client
-        .request::<StackTraceRequest>(StackTraceArguments::new(thread))?
-        .stack_frames;
-    for frame in &stack {
-        println!("  {} at line {}", frame.name, frame.line);
+fn print_stop(client: &Client, stopped: &StoppedEventBody) -> Result<()> {
+    let thread = stopped.thread_id.context("a stop without a thread")?;
+    let frame = client.stack(thread).next().context("no frames")??;
+    println!("{}: {} at line {}", stopped.reason, frame.name, frame.line);
+    let scopes = client.request::<ScopesRequest>(ScopesArguments::new(frame.id))?;
+    for variable in client.variables(scopes.scopes.first().context("no scopes")?) {
+        let variable = variable?;
+        println!("  {} = {}", variable.name, variable.value);
     }
-    let top = stack.first().ok_or("a thread without frames")?;
-    let scopes = client
-        .request::<ScopesRequest>(ScopesArguments::new(top.id))?
-        .scopes;
-    for scope in scopes.iter().filter(|scope| !scope.expensive) {
-        let arguments = VariablesArguments::new(scope.variables_reference);
-        for variable in client.request::<VariablesRequest>(arguments)?.variables {
-            println!("    {} = {}", variable.name, variable.value);
-        }
-    }
+    client.request::<ContinueRequest>(ContinueArguments::new(thread))?;
     Ok(())
 }

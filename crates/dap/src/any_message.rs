@@ -1,20 +1,26 @@
 //! Any message as one typed value: for tracers, recorders, proxies and tests, which read all messages of either side.
 //!
-//! A program that knows which message to expect, or needs only some of them, is better served by the two stages of
-//! [`Envelope`], as server and client are. Whether a message may be sent now is checked by [`crate::lifecycle`], not here.
+//! A program that knows which message to expect, or needs only some of them, is better served by two stages, as server and client
+//! are: [`Envelope::parse`], then [`message::decode`] for the payload. Whether a message may be sent now
+//! is checked by [`crate::lifecycle`], not here.
 //!
 //! The trick worth knowing: the payload is decoded in the single pass over the message. For that, the message's name must be known
 //! first. Some adapters sort their keys, so that the name follows the payload. Then the name is guessed from the message's end, and
 //! the guess is checked when the name is read. If the single pass fails, the message is decoded in two stages, which also find the
 //! error.
 
-use serde::Deserialize;
+use serde::de::Deserializer;
+use serde::ser::{Error as _, Serializer};
+use serde::{Deserialize, Serialize, de};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::io::{self, BufRead, Write};
 
 use crate::codec;
 use crate::envelope::{Envelope, EnvelopeError, Kind};
 use crate::json::{self, Reader, Unsupported};
-use crate::message::{self, DecodeError};
+use crate::message::{self, DecodeError, Raw};
 use crate::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
 
 /// Any message, with its payload.
@@ -157,56 +163,105 @@ impl AnyMessage {
     /// # Errors
     /// A value in the message cannot be written as JSON. `bytes` is unchanged then.
     pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        fn response<'a, P>(
-            request_seq: i64,
-            success: bool,
-            command: &'a str,
-            message: &'a Option<String>,
-            body: &'a P,
-        ) -> Kind<'a, &'a P> {
-            Kind::Response {
-                request_seq,
-                success,
-                command: command.into(),
-                message: message.as_deref().map(Into::into),
-                body: Some(body),
-            }
-        }
-        let seq = self.seq();
-        match self {
+        codec::encode_envelope(bytes, &self.envelope())
+    }
+
+    /// Reads the next message from a blocking stream; `None` at its end. See [`codec::read`].
+    ///
+    /// ```
+    /// use dapple_dap::AnyMessage;
+    ///
+    /// let mut bytes = Vec::new();
+    /// AnyMessage::decode(r#"{"seq":1,"type":"request","command":"threads"}"#)?.write(&mut bytes)?;
+    /// let mut input = &bytes[..];
+    /// while let Some(message) = AnyMessage::read(&mut input)? {
+    ///     assert_eq!(message.name(), "threads");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`codec::read`]. [`InvalidData`](io::ErrorKind::InvalidData) with a [`MessageError`]: the text that was read is not a
+    /// message. The next one can be read then.
+    pub fn read(input: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let Some(text) = codec::read(input)? else {
+            return Ok(None);
+        };
+        let message = Self::decode(&text);
+        message
+            .map(Some)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+
+    /// Writes the message, with its header, to a blocking stream, and flushes it.
+    ///
+    /// # Errors
+    /// The stream's. [`InvalidData`](io::ErrorKind::InvalidData): a value cannot be written as JSON; nothing was written then.
+    pub fn write(&self, output: &mut impl Write) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        self.encode_into(&mut bytes)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        output.write_all(&bytes)?;
+        output.flush()
+    }
+
+    /// Reads a message that is a value already. Fields that the types do not have are lost;
+    /// [`WithUnknown`](message::WithUnknown) keeps them.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn from_data(data: &Value) -> Result<Self, MessageError> {
+        Self::decode(&data.to_string())
+    }
+
+    /// The message as a value.
+    ///
+    /// # Errors
+    /// A value in the message cannot be written as JSON.
+    pub fn as_data(&self) -> Result<Value, serde_json::Error> {
+        serde_json::from_str(&self.text()?)
+    }
+
+    /// The message's JSON.
+    fn text(&self) -> Result<String, serde_json::Error> {
+        codec::envelope_text(&self.envelope())
+    }
+
+    fn envelope(&self) -> Envelope<'_, Payload<'_>> {
+        let kind = match self {
             Self::Request { request, .. } => {
-                let kind = Kind::Request {
-                    command: request.name().into(),
-                    arguments: Some(request),
-                };
-                codec::encode_envelope(bytes, &Envelope { seq, kind })
+                Kind::request(request.name(), Some(Payload::Request(request)))
             }
+            Self::Event { event, .. } => Kind::event(event.name(), Some(Payload::Event(event))),
             Self::Response {
                 request_seq,
                 message,
-                response: body,
+                response,
                 ..
-            } => {
-                let kind = response(*request_seq, true, body.name(), message, body);
-                codec::encode_envelope(bytes, &Envelope { seq, kind })
-            }
+            } => Kind::Response {
+                request_seq: *request_seq,
+                success: true,
+                command: response.name().into(),
+                message: message.as_deref().map(Cow::Borrowed),
+                body: Some(Payload::Response(response)),
+            },
             Self::Failure {
                 request_seq,
                 command,
                 message,
                 error,
                 ..
-            } => {
-                let kind = response(*request_seq, false, command, message, error);
-                codec::encode_envelope(bytes, &Envelope { seq, kind })
-            }
-            Self::Event { event, .. } => {
-                let kind = Kind::Event {
-                    event: event.name().into(),
-                    body: Some(event),
-                };
-                codec::encode_envelope(bytes, &Envelope { seq, kind })
-            }
+            } => Kind::Response {
+                request_seq: *request_seq,
+                success: false,
+                command: command.into(),
+                message: message.as_deref().map(Cow::Borrowed),
+                body: Some(Payload::Failure(error)),
+            },
+        };
+        Envelope {
+            seq: self.seq(),
+            kind,
         }
     }
 
@@ -425,6 +480,43 @@ fn guess<'a>(payload_key: &str, text: &'a str) -> Option<About<'a>> {
             About::Failure
         }),
         _ => None,
+    }
+}
+
+/// A typed payload of any message.
+enum Payload<'a> {
+    Request(&'a AnyRequest),
+    Response(&'a AnyResponse),
+    Failure(&'a ErrorResponse),
+    Event(&'a AnyEvent),
+}
+
+impl Serialize for Payload<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Request(request) => request.serialize(serializer),
+            Self::Response(response) => response.serialize(serializer),
+            Self::Failure(error) => error.serialize(serializer),
+            Self::Event(event) => event.serialize(serializer),
+        }
+    }
+}
+
+/// As JSON only: the message is passed on as a text.
+impl Serialize for AnyMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.text().map_err(S::Error::custom)?;
+        Raw::from_text(text)
+            .map_err(S::Error::custom)?
+            .serialize(serializer)
+    }
+}
+
+/// From JSON only, as it is written.
+impl<'de> Deserialize<'de> for AnyMessage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::decode(text.get()).map_err(de::Error::custom)
     }
 }
 

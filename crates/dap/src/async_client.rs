@@ -2,7 +2,7 @@
 //!
 //! An [`AsyncClient`] does what [`Client`](crate::Client) does, on the same core. A task handles the incoming messages in order:
 //! subscribers get an event that precedes a response before the response is returned. Create the client within a runtime that has I/O
-//! and time enabled. There is no asynchronous server: adapters are written with [`server`](crate::server), on threads.
+//! and time enabled. With the feature `server`, there is an asynchronous server, too, in `async_server`.
 //!
 //! Worth knowing: each future may be dropped at any point. A request whose future is dropped was sent as a whole or not at
 //! all, and its response is ignored when it is received. Handlers of reverse requests run as tasks of their own and so may wait
@@ -16,11 +16,9 @@
 //!
 //! async fn threads_at_first_stop(client: AsyncClient) -> Result<Vec<Thread>, ClientError> {
 //!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any")).await?;
-//!     // An adapter may answer `launch` after the configuration.
-//!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new()).await?;
-//!     client.wait_for::<InitializedEvent>(Duration::from_secs(30), |_| true).await?;
-//!     client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new()).await?;
-//!     launch.wait().await?;
+//!     let launch = client.start::<LaunchRequest>(LaunchRequestArguments::new()).await?;
+//!     // Here the client would set breakpoints.
+//!     client.configured(launch).await?;
 //!     client.wait_for::<StoppedEvent>(Duration::from_secs(30), |_| true).await?;
 //!     let threads = client.request::<ThreadsRequest>(Empty).await?.threads;
 //!     client.request::<DisconnectRequest>(DisconnectArguments::new()).await?;
@@ -53,7 +51,10 @@
 //! # thread.join().unwrap();
 //! ```
 
+mod answers;
+mod pages;
 mod spawned;
+mod start;
 mod tasks;
 
 use std::fmt;
@@ -74,8 +75,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::client::core::{self, NoEvent, Reply};
-use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, connect, spawn};
+use crate::client::core::{self, ListAnswer, NoEvent, Reply};
+use crate::client::{ClientError, DEFAULT_TIMEOUT, EventMessage, MessageRepair, connect, spawn};
 use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{Event, Request};
@@ -114,16 +115,20 @@ impl<R: Request> AsyncPending<R> {
     /// The request failed, or no usable response was received.
     pub async fn wait(self) -> Result<R::Response, ClientError> {
         let timeout = self.timeout;
-        self.wait_for(timeout).await
+        self.wait_at_most(timeout).await
     }
 
     /// Waits for the response up to `patience`.
     ///
     /// # Errors
     /// The request failed, or no usable response was received.
-    pub async fn wait_for(self, patience: Duration) -> Result<R::Response, ClientError> {
+    pub async fn wait_at_most(self, patience: Duration) -> Result<R::Response, ClientError> {
+        self.reply(patience).await?.decode::<R>()
+    }
+
+    async fn reply(self, patience: Duration) -> Result<Reply, ClientError> {
         match timeout(patience, self.reply).await {
-            Ok(Ok(reply)) => reply.decode::<R>(),
+            Ok(Ok(reply)) => Ok(reply),
             Ok(Err(_)) => Err(ClientError::Disconnected),
             Err(_) => Err(ClientError::Timeout {
                 what: R::COMMAND.into(),
@@ -188,14 +193,14 @@ impl AsyncClient {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
-        Self::with_options(input, output, Options::new())
+        Self::new_with(input, output, Options::new())
     }
 
     /// As [`new`](Self::new), with options for the connection.
     ///
     /// # Panics
     /// There is no runtime.
-    pub fn with_options(
+    pub fn new_with(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         options: Options,
@@ -244,7 +249,7 @@ impl AsyncClient {
                 "the adapter was started without pipes",
             ));
         };
-        let mut client = Self::with_options(output, input, options);
+        let mut client = Self::new_with(output, input, options);
         client.spawned = Some(child);
         Ok(client)
     }
@@ -337,6 +342,12 @@ impl AsyncClient {
         self.send::<R>(arguments).await?.wait().await
     }
 
+    /// As [`request`](Self::request), with the indices of the items that could not be read and are missing in the response's list.
+    pub(crate) async fn request_list<R: Request>(&self, arguments: R::Arguments) -> ListAnswer<R> {
+        let reply = self.send::<R>(arguments).await?.reply(self.timeout);
+        reply.await?.decode_list::<R>()
+    }
+
     /// Sends a request. Waits only if the adapter does not read and many messages are queued for it. The response is kept until it is
     /// waited for.
     ///
@@ -366,7 +377,7 @@ impl AsyncClient {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`events`](Self::events) received before. Events that
+    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`untaken_events`](Self::untaken_events) received before. Events that
     /// do not match stay for other calls.
     ///
     /// # Errors
@@ -419,7 +430,7 @@ impl AsyncClient {
     ///
     /// # Errors
     /// The request failed, no such event was received in time, or the adapter is gone.
-    pub async fn wait_for_during<E: Event, R: Request>(
+    pub async fn wait_for_caused<E: Event, R: Request>(
         &self,
         pending: &mut AsyncPending<R>,
         patience: Duration,
@@ -456,7 +467,7 @@ impl AsyncClient {
     }
 
     /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384, and no more than 16 MiB of them.
-    pub fn events(&self) -> Vec<EventMessage> {
+    pub fn untaken_events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
 
@@ -465,8 +476,8 @@ impl AsyncClient {
         self.shared.capabilities()
     }
 
-    /// Registers the handler of a reverse request, such as `runInTerminal`. The handler runs as a task of its own. Requests without a
-    /// handler are answered with an error.
+    /// Registers the handler of a reverse request; as [`Client::on`](crate::Client::on), but the handler runs as a task of its own. There are ready-made
+    /// answers: [`on_run_in_terminal`](Self::on_run_in_terminal) and [`on_start_debugging`](Self::on_start_debugging).
     pub fn on<R: Request, F>(&self, handler: impl Fn(R::Arguments) -> F + Send + Sync + 'static)
     where
         F: Future<Output = Result<R::Response, Failure>> + Send + 'static,
@@ -477,6 +488,11 @@ impl AsyncClient {
     /// The violations of the protocol's rules by the adapter, oldest first, at most a thousand.
     pub fn violations(&self) -> Vec<Violation> {
         self.shared.violations()
+    }
+
+    /// What does not have the protocol's shape, as [`Client::repairs`](crate::Client::repairs).
+    pub fn repairs(&self) -> Vec<MessageRepair> {
+        self.shared.repairs()
     }
 
     /// True once the adapter is gone.
@@ -514,6 +530,13 @@ impl AsyncClient {
         if let Some(child) = self.spawned.take() {
             spawned::end(child, until).await;
         }
+        let programs = self.shared.programs().clone();
+        if !programs.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            tokio::task::spawn_blocking(move || programs.end(left))
+                .await
+                .ok();
+        }
     }
 }
 
@@ -524,5 +547,6 @@ impl Drop for AsyncClient {
         if let Some(child) = &mut self.spawned {
             spawned::kill(child);
         }
+        self.shared.programs().end(Duration::ZERO);
     }
 }

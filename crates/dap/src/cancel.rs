@@ -26,6 +26,16 @@ struct Token {
     deadline: OnceLock<Instant>,
     /// Reads pending input if the thread that handles messages has taken over the reading from the reader thread.
     read_pending: Option<ReadPending>,
+    /// Notified when it is cancelled, and when it gets a deadline.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    changed: tokio::sync::Notify,
+}
+
+impl Token {
+    fn changed(&self) {
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.changed.notify_waiters();
+    }
 }
 
 /// Reads the client's pending input.
@@ -60,6 +70,26 @@ impl CancelToken {
     /// Sets the token.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Release);
+        self.0.changed();
+    }
+
+    /// Waits until the token [is cancelled](Self::is_cancelled): for asynchronous programs, with the feature `tokio`. The runtime needs time
+    /// enabled.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    pub async fn wait(&self) {
+        loop {
+            // Created before looking, so that a change right after the look is not missed.
+            let changed = self.0.changed.notified();
+            if self.is_cancelled() {
+                return;
+            }
+            match self.0.deadline.get() {
+                Some(&deadline) => {
+                    tokio::time::timeout_at(deadline.into(), changed).await.ok();
+                }
+                None => changed.await,
+            }
+        }
     }
 }
 
@@ -109,6 +139,7 @@ impl State {
     fn limit(&self, deadline: Instant) {
         for token in self.under_way.values().chain(self.progress.values()) {
             let _ = token.0.deadline.set(deadline);
+            token.0.changed();
         }
     }
 }
@@ -169,6 +200,12 @@ impl Cancellations {
         let deadline = Instant::now() + grace;
         state.deadline.get_or_insert(deadline);
         state.limit(deadline);
+    }
+
+    /// Whether the client has asked for the end of the session, or the connection has ended.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    pub(crate) fn client_leaves(&self) -> bool {
+        self.lock().deadline.is_some()
     }
 
     fn cancel(&self, request: i64) {

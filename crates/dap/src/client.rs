@@ -11,7 +11,16 @@
 //! | was just started and will listen soon | [`Client::connect_within`]; on Unix also `Client::connect_unix_within` |
 //! | runs in this process | [`Connection::memory`] and [`Client::new`] |
 //!
-//! Which requests to send, and when, is up to the caller; [`testing`](crate::testing) has methods for the usual sequences.
+//! Which requests to send, and when, is up to the caller. These parts do what every client needs:
+//!
+//! | for | there is |
+//! | --- | --- |
+//! | the start of a session | [`Client::start`] and [`Client::configured`], or both by [`Client::begin`] |
+//! | programs that the adapter wants started (`runInTerminal`) | [`Client::on_run_in_terminal`] |
+//! | further sessions that the adapter asks for (`startDebugging`) | [`Client::on_start_debugging`] |
+//! | breakpoints whose ids stay the same | [`breakpoints`] |
+//! | frames and variables, page by page | [`Client::stack`], [`Client::variables`] |
+//!
 //! The client refuses to send a message that breaks the protocol's [rules](crate::lifecycle), and keeps each rule that the
 //! adapter breaks as a [violation](Client::violations).
 //!
@@ -39,13 +48,12 @@
 //! #     server.start(&adapter).run(&mut ());
 //! # });
 //! let client = Client::new(connection);
-//! // A reverse request that the adapter may send. `initialize` announces that the client answers it.
+//! // A reverse request that the adapter may send. `initialize` announces that the client answers it. `on_run_in_terminal` would start the program.
 //! client.on::<RunInTerminalRequest>(|asked| {
 //!     assert_eq!(asked.args, ["./program"]);
 //!     Ok(RunInTerminalResponse::new().with_process_id(4711))
 //! });
-//! let who = InitializeRequestArguments::new("any").with_supports_run_in_terminal_request(true);
-//! client.request::<InitializeRequest>(who)?;
+//! client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
 //! let events = client.subscribe();
 //! client.request::<LaunchRequest>(LaunchRequestArguments::new())?;
 //! let output = client.wait_for::<OutputEvent>(Duration::from_secs(30), |_| true)?;
@@ -57,10 +65,16 @@
 //! # Ok::<(), dapple_dap::ClientError>(())
 //! ```
 
+pub mod breakpoints;
 pub(crate) mod connect;
 pub(crate) mod core;
 mod dispatch;
+pub mod pages;
+pub(crate) mod repairs;
+pub(crate) mod run_in_terminal;
 pub(crate) mod spawn;
+mod start;
+pub(crate) mod start_debugging;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -70,19 +84,23 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::failure::Failure;
 use crate::lifecycle::Violation;
-use crate::message::{self, DecodeError, Event, Raw, Request};
-use crate::transport::{Connection, Options, Writer};
+use crate::message::{DecodeError, Event, Raw, Request, lenient};
+use crate::transport::{Connection, Options, Writer, deadline};
 use crate::types::{AnyEvent, CancelArguments, CancelRequest, Capabilities, Message};
-use core::{NoEvent, Reply};
-use dispatch::{Sent, Shared};
+use core::{ListAnswer, NoEvent, Reply};
+use dispatch::{Runs, Sent, Shared};
+pub use repairs::MessageRepair;
+use repairs::Received;
+pub use run_in_terminal::RunInTerminal;
 use spawn::Spawned;
 pub use spawn::end_child;
+pub use start_debugging::ChildSession;
 
 /// How long a request waits for its response by default.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -164,6 +182,7 @@ pub struct EventMessage {
     pub event: String,
     /// The JSON of its body; `None` if it has no body.
     pub body: Option<Raw>,
+    received: Received,
 }
 
 impl EventMessage {
@@ -174,7 +193,7 @@ impl EventMessage {
 
     /// The body, if this is an `E` and its body is of the right shape.
     pub fn body<E: Event>(&self) -> Option<E::Body> {
-        match self.decoded::<E>()? {
+        match self.decode::<E>()? {
             Ok(body) => Some(body),
             Err(error) => {
                 tracing::warn!(event = E::EVENT, %error, "an event has the wrong shape");
@@ -184,9 +203,10 @@ impl EventMessage {
     }
 
     /// The body, if this is an `E`, or what is wrong with its shape.
-    pub fn decoded<E: Event>(&self) -> Option<Result<E::Body, DecodeError>> {
+    pub fn decode<E: Event>(&self) -> Option<Result<E::Body, DecodeError>> {
         self.is::<E>().then(|| {
-            message::decode_or_default::<E::Body>(self.body.as_ref().map(Raw::as_raw_value))
+            let body = self.body.as_ref().map(Raw::as_raw_value);
+            self.received.decode(E::EVENT, body)
         })
     }
 
@@ -200,7 +220,7 @@ impl EventMessage {
         &self,
         mut matches: impl FnMut(&E::Body) -> bool,
     ) -> Option<Result<E::Body, ClientError>> {
-        match self.decoded::<E>()? {
+        match self.decode::<E>()? {
             Ok(body) => matches(&body).then_some(Ok(body)),
             Err(error) => Some(Err(ClientError::BadEvent {
                 event: E::EVENT,
@@ -213,8 +233,13 @@ impl EventMessage {
     ///
     /// # Errors
     /// The body of an event of the protocol is not of the right shape.
-    pub fn any(&self) -> Result<AnyEvent, DecodeError> {
-        AnyEvent::decode(&self.event, self.body.as_ref().map(Raw::as_raw_value))
+    pub fn decode_any(&self) -> Result<AnyEvent, DecodeError> {
+        let body = self.body.as_ref().map(Raw::as_raw_value);
+        let strict = AnyEvent::decode(&self.event, body);
+        let read = lenient::repaired(body, strict, |body| AnyEvent::read(&self.event, body));
+        self.received
+            .noted(&self.event, read)
+            .map(|(event, _)| event)
     }
 }
 
@@ -254,16 +279,20 @@ impl<R: Request> Pending<R> {
     /// The request failed, or no usable response was received.
     pub fn wait(self) -> Result<R::Response, ClientError> {
         let timeout = self.timeout;
-        self.wait_for(timeout)
+        self.wait_at_most(timeout)
     }
 
     /// Waits for the response up to `timeout`.
     ///
     /// # Errors
     /// The request failed, or no usable response was received.
-    pub fn wait_for(self, timeout: Duration) -> Result<R::Response, ClientError> {
+    pub fn wait_at_most(self, timeout: Duration) -> Result<R::Response, ClientError> {
+        self.reply(timeout)?.decode::<R>()
+    }
+
+    fn reply(self, timeout: Duration) -> Result<Reply, ClientError> {
         match self.reply.recv_timeout(timeout) {
-            Ok(reply) => reply.decode::<R>(),
+            Ok(reply) => Ok(reply),
             Err(RecvTimeoutError::Timeout) => Err(ClientError::Timeout {
                 what: R::COMMAND.into(),
                 after: timeout,
@@ -406,6 +435,14 @@ impl Client {
         self.send::<R>(arguments)?.wait()
     }
 
+    /// As [`request`](Self::request), with the indices of the items that could not be read and are missing in the response's list.
+    fn request_list<R: Request>(&self, arguments: R::Arguments) -> ListAnswer<R> {
+        let timeout = self.timeout;
+        self.send::<R>(arguments)?
+            .reply(timeout)?
+            .decode_list::<R>()
+    }
+
     /// Sends a request. The response is kept until [`Pending::wait`] takes it.
     ///
     /// # Errors
@@ -427,7 +464,7 @@ impl Client {
         self.shared.subscribe()
     }
 
-    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`events`](Self::events) received before. Events that
+    /// Waits for the first `E` that `matches`, and takes it. It may be one of the [`untaken_events`](Self::untaken_events) received before. Events that
     /// do not match stay for other calls.
     ///
     /// # Errors
@@ -441,12 +478,13 @@ impl Client {
             .map_err(|none| none.error(E::EVENT, timeout))?
     }
 
-    /// Waits for the first event with one of these names, and takes it. `any` decodes it. For what may end in several ways:
+    /// Waits for the first event with one of these names, and takes it. [`decode_any`](EventMessage::decode_any) decodes it. For what may end in several ways:
     ///
     /// ```
     /// # use std::time::Duration;
     /// # use dapple_dap::testing::TestClient;
-    /// # use dapple_dap::{Event, Server};
+    /// # use dapple_dap::Server;
+    /// use dapple_dap::Event;
     /// use dapple_dap::types::*;
     ///
     /// # let server = Server::<()>::builder()
@@ -473,7 +511,7 @@ impl Client {
         timeout: Duration,
         names: &[&str],
     ) -> Result<EventMessage, ClientError> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         self.shared
             .take_event(until, None, |event| {
                 names.contains(&&*event.event).then(|| event.clone())
@@ -486,7 +524,7 @@ impl Client {
     ///
     /// # Errors
     /// The request failed, no such event was received in time, or the adapter is gone.
-    pub fn wait_for_during<E: Event, R: Request>(
+    pub fn wait_for_caused<E: Event, R: Request>(
         &self,
         pending: &Pending<R>,
         timeout: Duration,
@@ -512,13 +550,13 @@ impl Client {
         failed: Option<&AtomicBool>,
         mut matches: impl FnMut(&E::Body) -> bool,
     ) -> Result<Result<E::Body, ClientError>, NoEvent> {
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         self.shared
             .take_event(until, failed, |event| event.picked::<E>(&mut matches))
     }
 
     /// Copies of the received events that no [`wait_for`](Self::wait_for) has taken, oldest first: the newest 16,384, and no more than 16 MiB of them.
-    pub fn events(&self) -> Vec<EventMessage> {
+    pub fn untaken_events(&self) -> Vec<EventMessage> {
         self.shared.events()
     }
 
@@ -542,13 +580,25 @@ impl Client {
         self.send::<CancelRequest>(arguments).map(drop)
     }
 
-    /// Registers the handler of a reverse request, such as `runInTerminal`. The handler runs on the thread that handles the incoming
+    /// Registers the handler of a reverse request. `initialize` then announces the capability that belongs to the request, unless its
+    /// arguments set that field. The handler runs on the thread that handles the incoming
     /// messages, so it must not wait for a response of the adapter. Requests without a handler are answered with an error.
+    ///
+    /// For the protocol's own reverse requests there are ready-made answers: [`on_run_in_terminal`](Self::on_run_in_terminal) and
+    /// [`on_start_debugging`](Self::on_start_debugging).
     pub fn on<R: Request>(
         &self,
         handler: impl Fn(R::Arguments) -> Result<R::Response, Failure> + Send + Sync + 'static,
     ) {
-        self.shared.on::<R>(handler);
+        self.shared.on::<R>(Runs::Here, handler);
+    }
+
+    /// As [`on`](Self::on), for handlers that take long or wait for the adapter: each request gets a thread of its own.
+    pub fn on_blocking<R: Request>(
+        &self,
+        handler: impl Fn(R::Arguments) -> Result<R::Response, Failure> + Send + Sync + 'static,
+    ) {
+        self.shared.on::<R>(Runs::Elsewhere, handler);
     }
 
     /// The violations of the protocol's rules by the adapter, oldest first, at most a thousand.
@@ -556,8 +606,14 @@ impl Client {
         self.shared.violations()
     }
 
+    /// What does not have the shape that the protocol requires in the responses and events that were decoded, oldest first, at most a
+    /// thousand. Received messages are decoded [leniently](crate::message::decode_leniently).
+    pub fn repairs(&self) -> Vec<MessageRepair> {
+        self.shared.repairs()
+    }
+
     /// The writer, which sends any message unchecked: for tests of bad input. The client ignores responses to requests sent this way.
-    pub fn writer(&self) -> &Writer {
+    pub fn unchecked_writer(&self) -> &Writer {
         &self.writer
     }
 
@@ -571,7 +627,7 @@ impl Client {
     /// # Errors
     /// The adapter did not close it in time.
     pub fn wait_closed(&self, timeout: Duration) -> Result<(), ClientError> {
-        if self.shared.wait_closed(Instant::now() + timeout) {
+        if self.shared.wait_closed(deadline(timeout)) {
             Ok(())
         } else {
             Err(ClientError::Timeout {
@@ -587,7 +643,7 @@ impl Client {
     }
 }
 
-/// How long a spawned adapter has to end by itself.
+/// How long a spawned adapter has to end by itself, and then the programs that were started for it.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Drop for Client {
@@ -596,5 +652,6 @@ impl Drop for Client {
         if let Some(spawned) = self.spawned.take() {
             spawned.end(GRACE);
         }
+        self.shared.programs().end(GRACE);
     }
 }

@@ -7,9 +7,12 @@
 //! are not a message it resumes at the next `Content-Length:`, wherever that is; only a message over the limit ends the stream.
 
 use serde::Serialize;
+use std::io::{self, BufRead, Write};
 
 use crate::envelope::{Envelope, Kind};
 use crate::json;
+#[cfg(feature = "transport")]
+use crate::message::Raw;
 
 /// The longest message accepted by default: 64 MiB.
 pub const DEFAULT_LIMIT: usize = 64 << 20;
@@ -220,6 +223,16 @@ impl Decoder {
             )
     }
 
+    /// How many of the bytes that follow belong to the current message for certain: those of its body, or up to the end of a line.
+    fn wanted(&self, following: &[u8]) -> usize {
+        let end_of_line = || following.iter().position(|&byte| byte == b'\n');
+        match self.place {
+            Place::Body { length } => length.saturating_sub(self.buffer.len() - self.start),
+            _ => end_of_line().map_or(following.len(), |at| at + 1),
+        }
+        .min(following.len())
+    }
+
     fn advance(&mut self) -> Result<Option<String>, CodecError> {
         loop {
             let available = self.buffer.len() - self.start;
@@ -352,6 +365,58 @@ impl Decoder {
     }
 }
 
+/// Reads the text of the next message from a blocking stream; `None` at the stream's end. Takes no bytes beyond the message.
+///
+/// This is for streams of which one can expect messages. To go on in a stream behind bytes that are no message, use a [`Decoder`],
+/// which remembers what it skips.
+///
+/// ```
+/// let mut input = &b"Content-Length: 2\r\n\r\n{}Content-Length: 7\r\n\r\n"[..];
+/// assert_eq!(dapple_dap::codec::read(&mut input)?.as_deref(), Some("{}"));
+/// let error = dapple_dap::codec::read(&mut input).unwrap_err();
+/// assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// The stream's. [`UnexpectedEof`](io::ErrorKind::UnexpectedEof): the stream ends within a message.
+/// [`InvalidData`](io::ErrorKind::InvalidData) with a [`CodecError`]: the bytes are not a message, or it is longer than
+/// [`DEFAULT_LIMIT`].
+pub fn read(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut decoder = Decoder::new();
+    loop {
+        let available = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            available => available?,
+        };
+        if available.is_empty() {
+            return match decoder.is_between_messages() {
+                true => Ok(None),
+                false => Err(io::ErrorKind::UnexpectedEof.into()),
+            };
+        }
+        let count = decoder.wanted(available);
+        decoder.push(&available[..count]);
+        input.consume(count);
+        match decoder.next() {
+            Ok(None) => {}
+            Ok(text) => return Ok(text),
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+    }
+}
+
+/// Writes a message, with its header, to a blocking stream, and flushes it.
+///
+/// # Errors
+/// The stream's. [`InvalidData`](io::ErrorKind::InvalidData): a value cannot be written as JSON; nothing was written then.
+pub fn write(output: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let bytes =
+        encode(message).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+    output.write_all(&bytes)?;
+    output.flush()
+}
+
 /// The offset of the next `Content-Length:` header.
 fn position_of_length(bytes: &[u8]) -> Option<usize> {
     let mut windows = bytes.windows(LENGTH.len());
@@ -417,58 +482,105 @@ pub fn encode_envelope<P: Serialize>(
     envelope: &Envelope<'_, P>,
 ) -> Result<(), serde_json::Error> {
     framed(bytes, |bytes| {
-        bytes.extend_from_slice(b"{\"seq\":");
-        json::write_integer(bytes, envelope.seq);
-        let (key, payload) = match &envelope.kind {
-            Kind::Request { command, arguments } => {
-                bytes.extend_from_slice(b",\"type\":\"request\",\"command\":");
-                json::write_string(bytes, command);
-                (&b",\"arguments\":"[..], arguments)
-            }
-            Kind::Response {
-                request_seq,
-                success,
-                command,
-                message,
-                body,
-            } => {
-                bytes.extend_from_slice(b",\"type\":\"response\",\"request_seq\":");
-                json::write_integer(bytes, *request_seq);
-                bytes.extend_from_slice(match success {
-                    true => b",\"success\":true,\"command\":",
-                    false => b",\"success\":false,\"command\":",
-                });
-                json::write_string(bytes, command);
-                if let Some(message) = message {
-                    bytes.extend_from_slice(b",\"message\":");
-                    json::write_string(bytes, message);
-                }
-                (&b",\"body\":"[..], body)
-            }
-            Kind::Event { event, body } => {
-                bytes.extend_from_slice(b",\"type\":\"event\",\"event\":");
-                json::write_string(bytes, event);
-                (&b",\"body\":"[..], body)
-            }
-        };
-        if let Some(payload) = payload {
-            let before = bytes.len();
-            bytes.extend_from_slice(key);
-            json::write(bytes, payload)?;
-            if &bytes[before + key.len()..] == b"null" {
-                bytes.truncate(before);
-            }
-        }
-        bytes.push(b'}');
-        Ok(())
+        write_json(bytes, envelope.seq, &envelope.kind, json::write)
     })
 }
 
-/// Appends a header and the body that `write` appends. After an error `bytes` is unchanged.
-fn framed(
+/// The JSON of a message.
+pub(crate) fn envelope_text<P: Serialize>(
+    envelope: &Envelope<'_, P>,
+) -> Result<String, serde_json::Error> {
+    let mut bytes = Vec::new();
+    write_json(&mut bytes, envelope.seq, &envelope.kind, json::write)?;
+    Ok(text(bytes))
+}
+
+/// JSON that was written here, so it is UTF-8.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// As [`encode_envelope`], for a payload that is JSON already, which cannot fail.
+#[cfg(feature = "transport")]
+pub(crate) fn encode_outgoing(bytes: &mut Vec<u8>, seq: i64, message: &Kind<'_, Raw>) {
+    let Ok(()) = framed(bytes, |bytes| write_json(bytes, seq, message, copy_raw));
+}
+
+/// The JSON of a message whose payload is JSON already.
+#[cfg(feature = "transport")]
+pub(crate) fn outgoing_text(seq: i64, message: &Kind<'_, Raw>) -> String {
+    let payload = message.payload().map_or(0, |raw| raw.text().len());
+    let mut bytes = Vec::with_capacity(128 + payload);
+    let Ok(()) = write_json(&mut bytes, seq, message, copy_raw);
+    text(bytes)
+}
+
+#[cfg(feature = "transport")]
+fn copy_raw(bytes: &mut Vec<u8>, raw: &Raw) -> Result<(), std::convert::Infallible> {
+    bytes.extend_from_slice(raw.text().as_bytes());
+    Ok(())
+}
+
+/// Appends the JSON of a message, whose payload `write` appends. A payload that is `null` is left out. After an error `bytes` has
+/// a part of the message.
+fn write_json<P, E>(
     bytes: &mut Vec<u8>,
-    write: impl FnOnce(&mut Vec<u8>) -> Result<(), serde_json::Error>,
-) -> Result<(), serde_json::Error> {
+    seq: i64,
+    kind: &Kind<'_, P>,
+    write: impl FnOnce(&mut Vec<u8>, &P) -> Result<(), E>,
+) -> Result<(), E> {
+    bytes.extend_from_slice(b"{\"seq\":");
+    json::write_integer(bytes, seq);
+    let key = match kind {
+        Kind::Request { command, .. } => {
+            bytes.extend_from_slice(b",\"type\":\"request\",\"command\":");
+            json::write_string(bytes, command);
+            &b",\"arguments\":"[..]
+        }
+        Kind::Response {
+            request_seq,
+            success,
+            command,
+            message,
+            ..
+        } => {
+            bytes.extend_from_slice(b",\"type\":\"response\",\"request_seq\":");
+            json::write_integer(bytes, *request_seq);
+            bytes.extend_from_slice(match success {
+                true => b",\"success\":true,\"command\":",
+                false => b",\"success\":false,\"command\":",
+            });
+            json::write_string(bytes, command);
+            if let Some(message) = message {
+                bytes.extend_from_slice(b",\"message\":");
+                json::write_string(bytes, message);
+            }
+            &b",\"body\":"[..]
+        }
+        Kind::Event { event, .. } => {
+            bytes.extend_from_slice(b",\"type\":\"event\",\"event\":");
+            json::write_string(bytes, event);
+            &b",\"body\":"[..]
+        }
+    };
+    if let Some(payload) = kind.payload() {
+        let before = bytes.len();
+        bytes.extend_from_slice(key);
+        write(bytes, payload)?;
+        if &bytes[before + key.len()..] == b"null" {
+            bytes.truncate(before);
+        }
+    }
+    bytes.push(b'}');
+    Ok(())
+}
+
+/// Appends a header and the body that `write` appends. After an error `bytes` is unchanged.
+fn framed<E>(
+    bytes: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
     // Room for a length of three digits, which most messages have. If the length has another number of digits, the body is moved.
     const GUESS: &[u8] = b"Content-Length: 100\r\n\r\n";
     let start = bytes.len();

@@ -149,9 +149,67 @@ impl<'a> Envelope<'a> {
 impl<P> Envelope<'_, P> {
     /// The command, or the event's name.
     pub fn name(&self) -> &str {
-        match &self.kind {
-            Kind::Request { command, .. } | Kind::Response { command, .. } => command,
-            Kind::Event { event, .. } => event,
+        self.kind.name()
+    }
+}
+
+impl<'a, P> Kind<'a, P> {
+    /// A request.
+    pub fn request(command: impl Into<Cow<'a, str>>, arguments: Option<P>) -> Self {
+        Self::Request {
+            command: command.into(),
+            arguments,
+        }
+    }
+
+    /// A response to a request that succeeded. `request_seq` is the request's number.
+    pub fn success(request_seq: i64, command: impl Into<Cow<'a, str>>, body: Option<P>) -> Self {
+        Self::Response {
+            request_seq,
+            success: true,
+            command: command.into(),
+            message: None,
+            body,
+        }
+    }
+
+    /// A response to a request that failed: with the error in short, and its details in the form of `ErrorResponse`.
+    pub fn failure(
+        request_seq: i64,
+        command: impl Into<Cow<'a, str>>,
+        message: impl Into<Cow<'a, str>>,
+        body: Option<P>,
+    ) -> Self {
+        Self::Response {
+            request_seq,
+            success: false,
+            command: command.into(),
+            message: Some(message.into()),
+            body,
+        }
+    }
+
+    /// An event.
+    pub fn event(event: impl Into<Cow<'a, str>>, body: Option<P>) -> Self {
+        Self::Event {
+            event: event.into(),
+            body,
+        }
+    }
+
+    /// The command, or the event's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Request { command, .. } | Self::Response { command, .. } => command,
+            Self::Event { event, .. } => event,
+        }
+    }
+
+    /// The arguments or the body.
+    pub fn payload(&self) -> Option<&P> {
+        match self {
+            Self::Request { arguments, .. } => arguments.as_ref(),
+            Self::Response { body, .. } | Self::Event { body, .. } => body.as_ref(),
         }
     }
 }

@@ -1,25 +1,31 @@
 //! How a request fails, at either end.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde_json::value::RawValue;
 
 use crate::message::excerpt::of_name;
 use crate::message::{self, Raw};
+use crate::transport::Outgoing;
 use crate::types::{ErrorResponse, Message};
 
 /// Why a request failed, for its error response: a sentence for people, and sometimes a keyword for programs.
 ///
-/// `?` turns any [`std::error::Error`] into a failure; the texts of the error's sources are appended to its own.
+/// `?` turns any [`std::error::Error`] into a failure; the texts of the error's sources are appended to its own. Errors of the standard
+/// library don't name the file or the text at fault, which the user wants to know:
 ///
 /// ```
 /// use dapple_dap::Failure;
 ///
-/// fn launch(path: &str) -> Result<String, Failure> {
-///     Ok(std::fs::read_to_string(path)?)
+/// fn program(path: &str) -> Result<String, Failure> {
+///     std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{path}: {error}")))
 /// }
-/// let failure = launch("/no/such/file").unwrap_err();
-/// assert!(failure.sentence().starts_with("No such file"));
+/// fn line_count(path: &str) -> Result<i64, Failure> {
+///     Ok(program(path)?.lines().count().try_into()?)
+/// }
+/// let failure = line_count("/no/such/file").unwrap_err();
+/// assert!(failure.sentence().starts_with("/no/such/file: No such file"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
@@ -156,6 +162,21 @@ impl Failure {
             source = cause.source();
         }
         Self::new(sentence)
+    }
+}
+
+/// The response to a request.
+pub(crate) fn response(
+    request_seq: i64,
+    command: impl Into<Cow<'static, str>>,
+    result: Result<Option<Raw>, Failure>,
+) -> Outgoing {
+    match result {
+        Ok(body) => Outgoing::success(request_seq, command, body),
+        Err(failure) => {
+            let (message, body) = failure.into_parts();
+            Outgoing::failure(request_seq, command, message, body)
+        }
     }
 }
 

@@ -23,19 +23,23 @@
 //!     path: Option<String>,
 //! }
 //!
+//! #[derive(serde::Deserialize)]
+//! struct Launch {
+//!     program: String,
+//! }
+//!
 //! fn adapter() -> Server<Program> {
 //!     Server::builder()
 //!         .on::<LaunchRequest>(|program: &mut Program, arguments, context| {
-//!             // The protocol leaves the arguments of `launch` to the adapter: they are in `other`.
-//!             let path = arguments.other.get("program").ok_or(Failure::new("`program` is missing"))?;
-//!             program.path = Some(path.decode()?);
+//!             // The protocol leaves the arguments of `launch` to the adapter.
+//!             let launch: Launch = arguments.decode()?;
+//!             program.path = Some(launch.program);
 //!             context.outbox().event::<InitializedEvent>(Empty);
 //!             Ok(Empty)
 //!         })
 //!         .on::<ConfigurationDoneRequest>(|_, _, context| {
 //!             // Here the program would start.
-//!             let stopped = StoppedEventBody::new(StoppedEventReason::Entry).with_thread_id(1);
-//!             context.outbox().event::<StoppedEvent>(stopped);
+//!             context.outbox().stopped(StoppedEventReason::Entry, 1);
 //!             Ok(Empty)
 //!         })
 //!         .on::<ThreadsRequest>(|program, _, _| {
@@ -65,9 +69,14 @@
 //! With `serve(Connection::stdio())` as its `main` this is a debug adapter that an editor can start. Its standard output then carries
 //! the protocol and nothing else: print to standard error instead, and read the crate's own log with a subscriber of [`tracing`].
 //!
-//! [`Session::run`] waits only for the client; an adapter that also waits for its debuggee calls [`Session::handle`] from a loop of
-//! its own. [`Server::serve`] serves many clients on a port, [`server`] describes what else handlers can do, and
-//! [`testing::TestClient::of`] runs an adapter within a test.
+//! [`Server::serve_stdio`] is such a `main` in one call. [`Session::run`] waits only for the client, [`Session::run_interpreter`] executes
+//! the debuggee in between, and an adapter that waits for its debuggee calls [`Session::handle`] from a loop of its own.
+//! [`Server::serve`] serves many clients on a port, [`server`] describes what else handlers can do, and [`testing::TestClient::of`] runs
+//! an adapter within a test.
+//!
+//! Editors set breakpoints in all files of the languages that the adapter is registered for, so `setBreakpoints` may name a file that
+//! the program does not have: answer with breakpoints that are not verified. Clients may also count lines from 0 or name files by
+//! URIs; [`ClientConventions`](server::ClientConventions) convert. The common editors count from 1 and name paths.
 //!
 //! # Messages as types
 //!
@@ -97,11 +106,9 @@
 //! fn threads_at_first_stop(connection: Connection) -> Result<Vec<Thread>, ClientError> {
 //!     let client = Client::new(connection);
 //!     client.request::<InitializeRequest>(InitializeRequestArguments::new("any"))?;
-//!     // An adapter may answer `launch` after the configuration.
-//!     let launch = client.send::<LaunchRequest>(LaunchRequestArguments::new())?;
-//!     client.wait_for_during::<InitializedEvent, _>(&launch, Duration::from_secs(30))?;
-//!     client.request::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new())?;
-//!     launch.wait()?;
+//!     let launch = client.start::<LaunchRequest>(LaunchRequestArguments::new())?;
+//!     // Here the client would set breakpoints.
+//!     client.configured(launch)?;
 //!     client.wait_for::<StoppedEvent>(Duration::from_secs(30), |_| true)?;
 //!     let threads = client.request::<ThreadsRequest>(Empty)?.threads;
 //!     client.request::<DisconnectRequest>(DisconnectArguments::new())?;
@@ -131,13 +138,13 @@
 //!
 //! The pages of the [`book`] start from nothing: an adapter, a client, tests, conformance.
 //!
-//! The examples go further: `brainfuck` is an adapter with a loop of its own, `stops` a client that prints each stop. `tiny` is a
-//! complete adapter for a tiny language, `first_stop` is a client that drives any adapter to its first stop. Run one against the other
-//! in the project's folder:
+//! The examples are whole programs: `calculator` is an adapter in 100 lines, `stops` a client of any adapter in 60, which prints each
+//! stop, and `tiny` a complete adapter, whose programs can be paused while they run. `slides` is an asynchronous adapter. Run one against the other in the project's folder:
 //!
 //! ```text
 //! cargo build -p dapple-dap --examples
-//! target/debug/examples/first_stop '{"program":"crates/dap/examples/tiny/countdown.tiny","stopOnEntry":true}' target/debug/examples/tiny
+//! cd crates/dap/examples
+//! ../../../target/debug/examples/stops '{"program":"sum.calc","stopOnEntry":true}' sum.calc:4 -- ../../../target/debug/examples/calculator
 //! ```
 //!
 //! # Features
@@ -149,10 +156,10 @@
 //! | `client` | [`client`], [`transport`], [`cancel`] | crossbeam-channel, tracing; rustix on Unix |
 //! | `server` | [`server`], [`transport`], [`cancel`] | the same, and percent-encoding |
 //! | `testing` | [`testing`], `client`, `server` | |
-//! | `tokio` | `async_client`, `client` | tokio |
+//! | `tokio` | `async_client`, `client`; with `server`, `async_server` | tokio |
 //!
 //! By default, `client`, `server` and `testing` are on. Each feature includes those above that it needs. serde_json is always there: a
-//! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`](message::Raw), which is serde_json's type for
+//! payload that is not decoded yet, such as the arguments of `launch`, is a [`Raw`], which is serde_json's type for
 //! unread JSON. Crates whose types are part of the interface are re-exported: [`serde`], [`serde_json`], [`crossbeam_channel`], [`tracing`], `tokio`.
 //!
 //! # Modules
@@ -160,6 +167,7 @@
 //! | module | |
 //! | --- | --- |
 //! | [`types`], [`message`] | the payloads: a generated type for each definition; how to add requests and events of your own |
+//! | [`launch`] | the arguments of `launch` and `attach` as types of the adapter's own |
 //! | [`codec`], [`envelope`] | bytes to messages and their payloads, without I/O |
 //! | [`any_message`] | any message as one typed value |
 //! | [`transport`] | connections over stdio, sockets and memory; who may connect |
@@ -168,6 +176,7 @@
 //! | [`server`] | handlers, sessions, references, the client's conventions |
 //! | [`client`] | requests, events, capabilities; starting an adapter |
 //! | `async_client` | the same for asynchronous programs, with the feature `tokio` |
+//! | `async_server` | handlers that await, with the features `tokio` and `server` |
 //! | [`testing`] | a client for tests of adapters, scripts for either side, recordings and their replay |
 //!
 //! # Systems
@@ -185,7 +194,7 @@
 //!
 //! # Threads
 //!
-//! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client.
+//! The crate uses threads and channels, and no async runtime unless the feature `tokio` adds the asynchronous client and server.
 //! [`codec`], [`envelope`] and [`lifecycle`] do no I/O and work with any runtime.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -194,6 +203,8 @@
 pub mod any_message;
 #[cfg(feature = "tokio")]
 pub mod async_client;
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub mod async_server;
 #[cfg(all(feature = "testing", any(doc, doctest)))]
 pub mod book;
 #[cfg(feature = "transport")]
@@ -212,6 +223,7 @@ pub mod envelope;
 mod failure;
 #[cfg(feature = "codec")]
 mod json;
+pub mod launch;
 #[cfg(feature = "codec")]
 pub mod lifecycle;
 pub mod message;
@@ -231,7 +243,7 @@ pub use cancel::CancelToken;
 pub use client::{Client, ClientError};
 #[cfg(feature = "transport")]
 pub use failure::Failure;
-pub use message::{Event, Request};
+pub use message::{Event, Raw, Request};
 #[cfg(feature = "server")]
 pub use server::{Context, Flow, Outbox, Responder, Server, Session};
 #[cfg(feature = "transport")]

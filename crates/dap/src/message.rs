@@ -96,7 +96,12 @@ use std::marker::PhantomData;
 #[cfg(feature = "codec")]
 use crate::json;
 
+mod data;
 pub(crate) mod excerpt;
+pub(crate) mod lenient;
+
+pub use data::{WithUnknown, as_data, from_data};
+pub use lenient::{Repair, RepairKind, decode_leniently};
 
 /// A request: its name, its arguments and its response. The module shows [one of your own](self#a-request-of-your-own).
 pub trait Request: 'static {
@@ -451,9 +456,9 @@ macro_rules! read_object {
             }
         }
     };
-    (@next optional $map:ident) => { $map.next_value()? };
+    (@next optional $map:ident) => { $crate::message::lenient::or_dropped($map.next_value())? };
     (@next list $map:ident) => { Some($map.next_value_seed($crate::message::List(std::marker::PhantomData))?) };
-    (@next optional_list $map:ident) => { $map.next_value_seed($crate::message::OptionalList(std::marker::PhantomData))? };
+    (@next optional_list $map:ident) => { $crate::message::optional_list(&mut $map)? };
     (@next $presence:ident $map:ident) => { Some($map.next_value()?) };
     (@done required $field:ident $wire:literal) => {
         $field.ok_or_else(|| <A::Error as serde::de::Error>::missing_field($wire))?
@@ -511,8 +516,14 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for List<T> {
         // Allocates at most 64 KB before the first item, whatever the hint is.
         let most = (64 << 10) / size_of::<T>().max(1);
         let mut list = Vec::with_capacity(items.size_hint().unwrap_or(0).min(most));
-        while items.next_element_seed(Item(&mut list))?.is_some() {}
-        Ok(list)
+        loop {
+            match items.next_element_seed(Item(&mut list)) {
+                Ok(Some(())) => {}
+                Ok(None) => return Ok(list),
+                Err(error) if !lenient::drop_part() => return Err(error),
+                Err(_) => {}
+            }
+        }
     }
 }
 
@@ -549,6 +560,14 @@ impl<'de, T: Deserialize<'de>> de::Visitor<'de> for OptionalList<T> {
     }
 }
 
+/// Reads the list in an optional field.
+#[inline]
+pub(crate) fn optional_list<'de, T: Deserialize<'de>, A: de::MapAccess<'de>>(
+    map: &mut A,
+) -> Result<Option<Vec<T>>, A::Error> {
+    lenient::or_dropped(map.next_value_seed(OptionalList(PhantomData)))
+}
+
 /// Reads an item and appends it to the list.
 struct Item<'l, T>(&'l mut Vec<T>);
 
@@ -562,24 +581,29 @@ impl<'de, T: Deserialize<'de>> de::DeserializeSeed<'de> for Item<'_, T> {
     }
 }
 
-/// Defines an enumeration of strings. An `open` one keeps an unknown value in `Other`, a `closed` one refuses it.
+/// Defines an enumeration of strings. An `open` one keeps an unknown value in `Other`. A `closed` one refuses it unless it is decoded
+/// leniently, and its `Other` cannot be sent.
 macro_rules! string_enum {
     ($(#[$meta:meta])* closed $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* $variant,)+
+            /// A value that the protocol does not allow, as it was received by
+            /// [`decode_leniently`](crate::message::decode_leniently). It cannot be sent.
+            Other(Box<str>),
         }
 
         impl $name {
-            /// All values, in the definition's order.
+            /// All values that the protocol allows, in the definition's order.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The value on the wire.
-            pub const fn as_str(&self) -> &'static str {
+            pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $text,)+
+                    Self::Other(text) => text,
                 }
             }
         }
@@ -595,7 +619,22 @@ macro_rules! string_enum {
             }
         }
 
-        $crate::message::string_enum!(@serde $name, |text| text.parse().map_err(E::custom));
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    Self::Other(text) => Err(serde::ser::Error::custom($crate::message::UnknownValue {
+                        value: text.clone(),
+                        known: &[$($text,)+],
+                    })),
+                    known => serializer.serialize_str(known.as_str()),
+                }
+            }
+        }
+
+        $crate::message::string_enum!(@serde $name, |text| match text.parse() {
+            Err(unknown) if $crate::message::lenient::keep_unknown(&unknown) => Ok(Self::Other(unknown.value)),
+            read => read.map_err(E::custom),
+        });
     };
     ($(#[$meta:meta])* open $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*
@@ -626,6 +665,12 @@ macro_rules! string_enum {
             }
         }
 
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
         $crate::message::string_enum!(@serde $name, |text| Ok(text.into()));
     };
     (@serde $name:ident, |$text:ident| $read:expr) => {
@@ -638,12 +683,6 @@ macro_rules! string_enum {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
             }
         }
 

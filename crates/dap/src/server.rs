@@ -16,7 +16,8 @@
 //! | numbers for frames and variables | [`References`] |
 //! | to name lines, columns and files as the client does | [`ClientConventions`] |
 //!
-//! An adapter that waits for its debuggee as well calls [`Session::handle`] from its own loop. Capabilities that belong to no
+//! An adapter that executes its debuggee itself calls [`Session::run_interpreter`]; one that waits for a debuggee elsewhere calls
+//! [`Session::handle`] from its own loop. Capabilities that belong to no
 //! request, such as `supportsEvaluateForHovers`, are set by [`ServerBuilder::capabilities`].
 //!
 //! Not responsible for bytes and connections ([`crate::transport`]), nor for what a request means: whether thread 7 exists, and
@@ -69,13 +70,15 @@
 //! ```
 
 mod conventions;
-mod dispatch;
+pub(crate) mod dispatch;
 mod late_progress;
 mod later;
 mod outbox;
 mod progress;
 mod references;
 mod session;
+#[cfg(feature = "tokio")]
+pub(crate) mod tasks;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -152,6 +155,29 @@ impl<S: 'static> Server<S> {
     /// called. Keep the connection as long as the session is used: dropping the connection closes it.
     pub fn start(&self, connection: &Connection) -> Session<S> {
         Session::new(self, connection)
+    }
+
+    /// Serves the client that has started this program and talks to it over standard input and output, until the session is over.
+    /// Returns the state, which `state` makes at the start. This is the whole `main` of an adapter that waits only for its client; see
+    /// [`Session::run`]. Nothing else in the process may use standard input and output.
+    ///
+    /// ```no_run
+    /// use dapple_dap::Server;
+    /// use dapple_dap::types::*;
+    ///
+    /// fn main() {
+    ///     Server::builder()
+    ///         .on::<ThreadsRequest>(|_, _, _| Ok(ThreadsResponse::new(vec![Thread::new(1, "main")])))
+    ///         .build()
+    ///         .serve_stdio(|_| ());
+    /// }
+    /// ```
+    pub fn serve_stdio(&self, state: impl FnOnce(&Session<S>) -> S) -> S {
+        let connection = Connection::stdio();
+        let mut session = self.start(&connection);
+        let mut state = state(&session);
+        session.run(&mut state);
+        state
     }
 
     /// Serves each client of a listener on a thread of its own, with a state of its own that `state` makes, until the listener is stopped and the last
@@ -286,10 +312,14 @@ impl<S: 'static> ServerBuilder<S> {
         self,
         handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context) + Send + Sync + 'static,
     ) -> Self {
-        self.register::<R>(dispatch::deferred::<S, R>(handler))
+        self.register::<R>(dispatch::deferred::<S, R>(
+            move |state, arguments, responder, context, _| {
+                handler(state, arguments, responder, context);
+            },
+        ))
     }
 
-    fn register<R: Request>(mut self, handler: dispatch::Handler<S>) -> Self {
+    pub(crate) fn register<R: Request>(mut self, handler: dispatch::Handler<S>) -> Self {
         if let (Direction::ToAdapter, Some(flag)) = (R::DIRECTION, R::CAPABILITY) {
             self.inner.capabilities.support(flag);
         }

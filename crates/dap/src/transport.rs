@@ -7,7 +7,11 @@
 //! Worth knowing: the writer assigns `seq` where it queues a message, so numbers and the order on the wire agree by construction.
 //! The reader acts on `cancel` requests as it reads them, so that a handler learns of a cancellation while it is still busy.
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod asynchronous;
 mod backlog;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod either;
 mod incoming_notifier;
 pub mod listen;
 mod nonblocking;
@@ -24,7 +28,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
@@ -32,12 +36,16 @@ use crate::cancel::Cancellations;
 use crate::codec::{CodecError, DEFAULT_LIMIT, Decoder};
 use crate::envelope::{Envelope, EnvelopeError};
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub(crate) use either::either;
 use incoming_notifier::IncomingNotifier;
 use nonblocking::Ends;
-pub use outgoing::{Outgoing, Payload};
+pub use outgoing::Outgoing;
 pub use own_input::OwnInput;
 use own_input::{Delivered, Passing, Shared};
 use writer::Peer;
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub(crate) use writer::Room;
 pub use writer::{SendError, Writer};
 use writing::{CloseReporter, Watch};
 
@@ -127,6 +135,14 @@ pub enum Direction {
 /// reads the message: it should be quick and must not send on the same connection.
 pub type Tap = Arc<dyn Fn(Direction, &[u8]) + Send + Sync>;
 
+/// The time when `timeout` is over, counted from now. A timeout beyond what the clock can count, such as [`Duration::MAX`], ends in a
+/// century.
+pub(crate) fn deadline(timeout: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or_else(|| now + CENTURY)
+}
+
 /// Options of a connection, for callers that need more than [`Connection`]'s own constructors.
 ///
 /// ```
@@ -170,7 +186,7 @@ impl std::fmt::Debug for Options {
 const READ_AHEAD: usize = 4096;
 
 /// How long closing waits for the peer to read what was sent.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Options {
     /// The defaults: no tap, messages up to 64 MiB.
@@ -314,6 +330,8 @@ impl Options {
             shared,
             cancellations,
             notifier,
+            #[cfg(all(feature = "tokio", feature = "server"))]
+            reading: None,
         }
     }
 
@@ -333,6 +351,8 @@ impl Options {
             shared: None,
             cancellations: first.clone(),
             notifier: first_notifier.clone(),
+            #[cfg(all(feature = "tokio", feature = "server"))]
+            reading: None,
         };
         let second_end = Connection {
             incoming: from_first,
@@ -340,6 +360,8 @@ impl Options {
             shared: None,
             cancellations: second,
             notifier: second_notifier,
+            #[cfg(all(feature = "tokio", feature = "server"))]
+            reading: None,
         };
         (first_end, second_end)
     }
@@ -361,6 +383,9 @@ pub struct Connection {
     )]
     pub(crate) cancellations: Arc<Cancellations>,
     notifier: IncomingNotifier,
+    /// The task that reads, in place of a thread.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    reading: Option<asynchronous::Reading>,
 }
 
 impl std::fmt::Debug for Connection {
@@ -460,6 +485,9 @@ const READ_AHEAD_BYTES: usize = DEFAULT_LIMIT;
 struct Budget {
     state: Mutex<BudgetState>,
     freed: Condvar,
+    /// Notified when a message was taken from the incoming channel or dropped, for a reader on a task.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    taken: tokio::sync::Notify,
 }
 
 #[derive(Debug, Default)]
@@ -510,6 +538,9 @@ impl Drop for Share {
         if state.awaited {
             self.budget.freed.notify_one();
         }
+        drop(state);
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.budget.taken.notify_one();
     }
 }
 

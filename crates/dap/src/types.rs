@@ -1994,7 +1994,9 @@ impl<'de> Deserialize<'de> for LaunchRequestArguments {
                 let mut value = LaunchRequestArguments::default();
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
-                        "noDebug" => value.no_debug = map.next_value()?,
+                        "noDebug" => {
+                            value.no_debug = message::lenient::or_dropped(map.next_value())?
+                        }
                         "__restart" => value.restart = Some(map.next_value()?),
                         _ => {
                             value.other.insert(key, map.next_value()?);
@@ -5802,121 +5804,168 @@ impl<'de> Deserialize<'de> for Capabilities {
                 while let Some(key) = map.next_key::<String>()? {
                     match key.as_str() {
                         "supportsConfigurationDoneRequest" => {
-                            value.supports_configuration_done_request = map.next_value()?
+                            value.supports_configuration_done_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsFunctionBreakpoints" => {
-                            value.supports_function_breakpoints = map.next_value()?
+                            value.supports_function_breakpoints =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsConditionalBreakpoints" => {
-                            value.supports_conditional_breakpoints = map.next_value()?
+                            value.supports_conditional_breakpoints =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsHitConditionalBreakpoints" => {
-                            value.supports_hit_conditional_breakpoints = map.next_value()?
+                            value.supports_hit_conditional_breakpoints =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsEvaluateForHovers" => {
-                            value.supports_evaluate_for_hovers = map.next_value()?
+                            value.supports_evaluate_for_hovers =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "exceptionBreakpointFilters" => {
-                            value.exception_breakpoint_filters = map.next_value()?
+                            value.exception_breakpoint_filters = message::optional_list(&mut map)?
                         }
-                        "supportsStepBack" => value.supports_step_back = map.next_value()?,
-                        "supportsSetVariable" => value.supports_set_variable = map.next_value()?,
+                        "supportsStepBack" => {
+                            value.supports_step_back =
+                                message::lenient::or_dropped(map.next_value())?
+                        }
+                        "supportsSetVariable" => {
+                            value.supports_set_variable =
+                                message::lenient::or_dropped(map.next_value())?
+                        }
                         "supportsRestartFrame" => {
-                            value.supports_restart_frame = map.next_value()?
+                            value.supports_restart_frame =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsGotoTargetsRequest" => {
-                            value.supports_goto_targets_request = map.next_value()?
+                            value.supports_goto_targets_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsStepInTargetsRequest" => {
-                            value.supports_step_in_targets_request = map.next_value()?
+                            value.supports_step_in_targets_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsCompletionsRequest" => {
-                            value.supports_completions_request = map.next_value()?
+                            value.supports_completions_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "completionTriggerCharacters" => {
-                            value.completion_trigger_characters = map.next_value()?
+                            value.completion_trigger_characters = message::optional_list(&mut map)?
                         }
                         "supportsModulesRequest" => {
-                            value.supports_modules_request = map.next_value()?
+                            value.supports_modules_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "additionalModuleColumns" => {
-                            value.additional_module_columns = map.next_value()?
+                            value.additional_module_columns = message::optional_list(&mut map)?
                         }
                         "supportedChecksumAlgorithms" => {
-                            value.supported_checksum_algorithms = map.next_value()?
+                            value.supported_checksum_algorithms = message::optional_list(&mut map)?
                         }
                         "supportsRestartRequest" => {
-                            value.supports_restart_request = map.next_value()?
+                            value.supports_restart_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsExceptionOptions" => {
-                            value.supports_exception_options = map.next_value()?
+                            value.supports_exception_options =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsValueFormattingOptions" => {
-                            value.supports_value_formatting_options = map.next_value()?
+                            value.supports_value_formatting_options =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsExceptionInfoRequest" => {
-                            value.supports_exception_info_request = map.next_value()?
+                            value.supports_exception_info_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportTerminateDebuggee" => {
-                            value.support_terminate_debuggee = map.next_value()?
+                            value.support_terminate_debuggee =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportSuspendDebuggee" => {
-                            value.support_suspend_debuggee = map.next_value()?
+                            value.support_suspend_debuggee =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsDelayedStackTraceLoading" => {
-                            value.supports_delayed_stack_trace_loading = map.next_value()?
+                            value.supports_delayed_stack_trace_loading =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsLoadedSourcesRequest" => {
-                            value.supports_loaded_sources_request = map.next_value()?
+                            value.supports_loaded_sources_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
-                        "supportsLogPoints" => value.supports_log_points = map.next_value()?,
+                        "supportsLogPoints" => {
+                            value.supports_log_points =
+                                message::lenient::or_dropped(map.next_value())?
+                        }
                         "supportsTerminateThreadsRequest" => {
-                            value.supports_terminate_threads_request = map.next_value()?
+                            value.supports_terminate_threads_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsSetExpression" => {
-                            value.supports_set_expression = map.next_value()?
+                            value.supports_set_expression =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsTerminateRequest" => {
-                            value.supports_terminate_request = map.next_value()?
+                            value.supports_terminate_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsDataBreakpoints" => {
-                            value.supports_data_breakpoints = map.next_value()?
+                            value.supports_data_breakpoints =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsReadMemoryRequest" => {
-                            value.supports_read_memory_request = map.next_value()?
+                            value.supports_read_memory_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsWriteMemoryRequest" => {
-                            value.supports_write_memory_request = map.next_value()?
+                            value.supports_write_memory_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsDisassembleRequest" => {
-                            value.supports_disassemble_request = map.next_value()?
+                            value.supports_disassemble_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsCancelRequest" => {
-                            value.supports_cancel_request = map.next_value()?
+                            value.supports_cancel_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsBreakpointLocationsRequest" => {
-                            value.supports_breakpoint_locations_request = map.next_value()?
+                            value.supports_breakpoint_locations_request =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsClipboardContext" => {
-                            value.supports_clipboard_context = map.next_value()?
+                            value.supports_clipboard_context =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsSteppingGranularity" => {
-                            value.supports_stepping_granularity = map.next_value()?
+                            value.supports_stepping_granularity =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsInstructionBreakpoints" => {
-                            value.supports_instruction_breakpoints = map.next_value()?
+                            value.supports_instruction_breakpoints =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsExceptionFilterOptions" => {
-                            value.supports_exception_filter_options = map.next_value()?
+                            value.supports_exception_filter_options =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsSingleThreadExecutionRequests" => {
-                            value.supports_single_thread_execution_requests = map.next_value()?
+                            value.supports_single_thread_execution_requests =
+                                message::lenient::or_dropped(map.next_value())?
                         }
                         "supportsDataBreakpointBytes" => {
-                            value.supports_data_breakpoint_bytes = map.next_value()?
+                            value.supports_data_breakpoint_bytes =
+                                message::lenient::or_dropped(map.next_value())?
                         }
-                        "breakpointModes" => value.breakpoint_modes = map.next_value()?,
-                        "supportsANSIStyling" => value.supports_ansi_styling = map.next_value()?,
+                        "breakpointModes" => {
+                            value.breakpoint_modes = message::optional_list(&mut map)?
+                        }
+                        "supportsANSIStyling" => {
+                            value.supports_ansi_styling =
+                                message::lenient::or_dropped(map.next_value())?
+                        }
                         _ => {
                             value.other.insert(key, map.next_value()?);
                         }

@@ -70,7 +70,7 @@ async fn initialized(recorder: &Recorder) -> (AsyncClient, JoinHandle<()>) {
     let (ours, theirs) = streams();
     let thread = serve(Connection::unix(theirs).expect("a connection"));
     let (input, output) = ours.into_split();
-    let client = AsyncClient::with_options(input, output, recorder.options());
+    let client = AsyncClient::new_with(input, output, recorder.options());
     let arguments =
         InitializeRequestArguments::new("any").with_supports_run_in_terminal_request(true);
     client
@@ -177,7 +177,7 @@ fn requests_time_out_and_their_futures_may_be_dropped() {
         assert_eq!(
             pending
                 .expect("sent")
-                .wait_for(Duration::ZERO)
+                .wait_at_most(Duration::ZERO)
                 .await
                 .unwrap_err(),
             ClientError::Timeout {
@@ -216,7 +216,7 @@ fn a_request_that_fails_ends_the_wait_for_what_it_was_to_cause() {
             .await
             .expect("sent");
         let none = client
-            .wait_for_during::<InitializedEvent, _>(&mut attach, PATIENCE)
+            .wait_for_caused::<InitializedEvent, _>(&mut attach, PATIENCE)
             .await;
         assert!(matches!(none, Err(ClientError::Failed(_))), "{none:?}");
     });

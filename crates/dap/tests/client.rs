@@ -177,18 +177,11 @@ fn a_request_that_is_not_answered_times_out_and_one_that_is_late_is_dropped() {
     );
     theirs
         .outgoing
-        .send(&Outgoing::Success {
-            request_seq: 1,
-            command: "initialize".into(),
-            body: None,
-        })
+        .send(&Outgoing::success(1, "initialize", None))
         .expect("the client is there");
     theirs
         .outgoing
-        .send(&Outgoing::Event {
-            event: InitializedEvent::EVENT.into(),
-            body: None,
-        })
+        .send(&Outgoing::event(InitializedEvent::EVENT, None))
         .expect("the client is there");
     client
         .wait_for::<InitializedEvent>(PATIENCE, |_| true)
@@ -222,7 +215,7 @@ fn a_failed_request_has_the_adapters_words_and_ends_the_wait_for_what_it_was_to_
     let attach = client
         .send::<AttachRequest>(AttachRequestArguments::new())
         .expect("sent");
-    let none = client.wait_for_during::<InitializedEvent, _>(&attach, PATIENCE);
+    let none = client.wait_for_caused::<InitializedEvent, _>(&attach, PATIENCE);
     let Err(ClientError::Failed(failure)) = none else {
         panic!("there is no `initialized`: {none:?}");
     };
@@ -448,7 +441,11 @@ fn one_of_several_events_can_be_waited_for() {
     let names = [StoppedEvent::EVENT, TerminatedEvent::EVENT];
     let event = client.wait_for_any(PATIENCE, &names).expect("it ended");
     assert_eq!(event.event, "terminated");
-    assert_eq!(client.events().len(), 1, "the output is still there");
+    assert_eq!(
+        client.untaken_events().len(),
+        1,
+        "the output is still there"
+    );
     script.finish();
     let none = client.wait_for_any(Duration::from_millis(1), &names);
     assert_eq!(none, Err(ClientError::Disconnected));
@@ -515,6 +512,36 @@ fn events_that_nobody_waits_for_take_a_bounded_part_of_memory() {
     for _ in 0..sent {
         events.recv_timeout(PATIENCE).expect("each comes");
     }
-    let kept = client.events().len();
+    let kept = client.untaken_events().len();
     assert!((400..=512).contains(&kept), "{kept} of {sent} are kept");
+}
+
+#[test]
+fn a_wait_has_no_limit_if_its_timeout_is_beyond_the_clock() {
+    let server = Server::<()>::builder()
+        .on::<LaunchRequest>(|_, _, context| {
+            context.outbox().event::<InitializedEvent>(Empty);
+            context.outbox().ended(3);
+            Ok(Empty)
+        })
+        .build();
+    let (connection, adapter) = Connection::memory();
+    let session = std::thread::spawn(move || server.start(&adapter).run(&mut ()));
+    let client = Client::new(connection).with_timeout(Duration::MAX);
+    client
+        .request::<InitializeRequest>(InitializeRequestArguments::new("any"))
+        .expect("answered");
+    let launch = client.start::<LaunchRequest>(LaunchRequestArguments::new());
+    client
+        .configured(launch.expect("initialized"))
+        .expect("an adapter without `configurationDone`");
+    let names = [ExitedEvent::EVENT];
+    let ended = client.wait_for_any(Duration::MAX, &names).expect("it ends");
+    let ended = ended.body::<ExitedEvent>().expect("its body");
+    assert_eq!(ended.exit_code, 3);
+    client
+        .request::<DisconnectRequest>(DisconnectArguments::new())
+        .expect("answered");
+    session.join().expect("no panic");
+    client.wait_closed(Duration::MAX).expect("closed");
 }

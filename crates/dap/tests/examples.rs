@@ -1,8 +1,9 @@
-//! The examples `brainfuck`, an adapter, and `stops`, a client, as processes.
+//! The examples `calculator`, an adapter, and `stops`, a client, as processes.
 
 mod built;
 
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use dapple_dap::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
@@ -11,45 +12,49 @@ use serde_json::json;
 
 use built::example;
 
-/// Counts to 65 in a loop, and prints it as a letter.
-fn letter() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/letter.bf")
+fn sum() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sum.calc")
 }
 
-fn client() -> TestClient {
-    TestClient::from(Client::spawn(&mut example("brainfuck")).expect("it is built"))
+fn calculator() -> TestClient {
+    TestClient::from(Client::spawn(&mut example("calculator")).expect("it is built"))
 }
 
 fn of(program: &Path) -> LaunchRequestArguments {
     launch_arguments(&json!({"program": program}))
 }
 
-/// A program for one test.
-fn written(name: &str, code: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("dapple-{name}-{}.bf", std::process::id()));
-    std::fs::write(&path, code).expect("a file for the test");
-    path
+fn values(client: &TestClient) -> Vec<String> {
+    let variables = client.locals(client.top_frame(1).id).into_iter();
+    let values = variables.map(|variable| format!("{} = {}", variable.name, variable.value));
+    values.collect()
+}
+
+/// What `stops` prints about a program under an adapter.
+fn stops(launch: &serde_json::Value, places: &[String], adapter: &Path) -> Output {
+    let mut stops = example("stops");
+    stops.arg(launch.to_string()).args(places).arg("--");
+    // With `RUST_BACKTRACE`, an error of `stops` has a backtrace.
+    let stops = stops.arg(adapter).env("RUST_BACKTRACE", "0");
+    stops.output().expect("it is built")
 }
 
 #[test]
-fn breakpoints_are_hit_in_each_turn_and_a_step_is_a_line() {
-    let client = client();
-    client.hit_breakpoint(of(&letter()), letter(), 4);
-    let values = || -> Vec<String> {
-        let tape = client.locals(client.top_frame(1).id);
-        tape.into_iter().map(|cell| cell.value).collect()
-    };
-    assert_eq!(values(), ["8", "8 ←"]);
+fn a_breakpoint_is_hit_and_a_step_is_a_line() {
+    let client = calculator();
+    client.hit_breakpoint(of(&sum()), sum(), 2);
+    assert_eq!(values(&client), ["x = 3"]);
     client.ok::<NextRequest>(NextArguments::new(1));
-    client.assert_stopped_at("step", letter(), 5);
-    assert_eq!(values(), ["7 ←", "8"]);
+    client.assert_stopped_at("step", sum(), 3);
+    assert_eq!(values(&client), ["sum = 7", "x = 3"]);
+    client.ok::<NextRequest>(NextArguments::new(1));
+    client.assert_stopped_at("step", sum(), 4);
+    let value = client.ok::<EvaluateRequest>(EvaluateArguments::new("sum"));
+    assert_eq!(value.result, "7");
+    let unknown = client.fails::<EvaluateRequest>(EvaluateArguments::new("print"));
+    assert_eq!(unknown, "there is no such variable");
     client.resume(1);
-    client.assert_stopped_at("breakpoint", letter(), 4);
-    assert_eq!(values(), ["7", "16 ←"]);
-    let nothing = client.set_breakpoints(letter(), &[99]);
-    assert!(!nothing.breakpoints[0].verified);
-    client.resume(1);
-    client.assert_output("stdout", "A");
+    client.assert_output("stdout", "8.5\n");
     assert_eq!(client.wait_for::<ExitedEvent>().exit_code, 0);
     client.wait_for::<TerminatedEvent>();
     client.disconnect();
@@ -57,44 +62,73 @@ fn breakpoints_are_hit_in_each_turn_and_a_step_is_a_line() {
 }
 
 #[test]
-fn an_endless_program_is_paused() {
-    let endless = written("endless", "+\n[\n]\n");
-    let client = client();
-    let launch = client.launch(of(&endless));
-    client.configured(launch);
-    client.ok::<PauseRequest>(PauseArguments::new(1));
-    client.assert_stopped_at("pause", &endless, client.top_frame(1).line);
+fn the_last_step_ends_the_program() {
+    let client = calculator();
+    client.hit_breakpoint(of(&sum()), sum(), 5);
+    client.ok::<NextRequest>(NextArguments::new(1));
+    client.wait_for::<TerminatedEvent>();
     client.disconnect();
     client.assert_no_violations();
-    std::fs::remove_file(endless).expect("it is there");
 }
 
 #[test]
-fn a_bracket_without_its_partner_fails_the_launch() {
-    let wrong = written("wrong", "+\n]");
-    let client = client();
-    client.initialize();
-    let sentence = client.fails::<LaunchRequest>(of(&wrong));
-    assert!(sentence.ends_with(":2: `]` without `[`"), "{sentence}");
-    std::fs::remove_file(wrong).expect("it is there");
+fn the_first_line_can_have_a_breakpoint_and_other_files_cannot() {
+    let client = calculator();
+    let launch = client.launch(of(&sum()));
+    let set = client.set_breakpoints(sum(), &[1, 99]).breakpoints;
+    assert_eq!([set[0].verified, set[1].verified], [true, false]);
+    let other = client.set_breakpoints("/other.calc", &[2]).breakpoints;
+    assert!(!other[0].verified);
+    client.configured(launch);
+    client.assert_stopped_at("breakpoint", sum(), 1);
+    client.resume(1);
+    client.wait_for::<TerminatedEvent>();
+    client.disconnect();
+    client.assert_no_violations();
 }
 
 #[test]
 fn the_client_prints_each_stop() {
-    let mut stops = example("stops");
-    stops.arg(json!({"program": letter()}).to_string());
-    stops.arg(format!("{}:4", letter().display()));
-    stops.arg(example("brainfuck").get_program());
-    let output = stops.output().expect("it is built");
+    let launch = json!({"program": sum(), "stopOnEntry": true});
+    let places = [2, 4].map(|line| format!("{}:{line}", sum().display()));
+    let output = stops(
+        &launch,
+        &places,
+        example("calculator").get_program().as_ref(),
+    );
     let printed = String::from_utf8_lossy(&output.stdout);
-    let stop = |turn| {
-        format!(
-            "stopped: breakpoint\n  program at line 4\n    0 = {}\n    1 = {} ←\n",
-            9 - turn,
-            8 * turn
-        )
-    };
-    let stops: String = (1..=8).map(stop).collect();
-    assert!(printed.ends_with(&format!("{stops}A")), "{printed}");
+    let stopped = [
+        "entry: main at line 1\n",
+        "breakpoint: main at line 2\n  x = 3\n",
+        "breakpoint: main at line 4\n  sum = 7\n  x = 3\n",
+        "8.5\n",
+    ];
+    assert_eq!(printed, stopped.concat());
     assert!(output.status.success());
+}
+
+#[test]
+fn the_client_ends_with_the_exit_code_of_the_program() {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("three.calc");
+    std::fs::write(&program, "exit = 1 + 2\n").expect("written");
+    let calculator = example("calculator").get_program().to_owned();
+    let output = stops(&json!({"program": program}), &[], calculator.as_ref());
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+}
+
+#[test]
+fn the_client_says_why_a_program_is_not_launched() {
+    let calculator = example("calculator").get_program().to_owned();
+    let output = stops(&json!({}), &[], calculator.as_ref());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(error, "Error: `program` is missing\n");
+    assert!(!output.status.success());
+
+    let nowhere = json!({"program": "/nowhere.calc"});
+    let output = stops(&nowhere, &[], calculator.as_ref());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.starts_with("Error: /nowhere.calc: No such file"),
+        "{error}"
+    );
 }

@@ -55,7 +55,7 @@ fn the_codec_needs_no_threads_and_no_system() {
 }
 
 #[test]
-fn only_the_asynchronous_client_needs_a_runtime() {
+fn only_the_asynchronous_client_and_server_need_a_runtime() {
     for features in ["client", "server", "testing"] {
         assert!(!compiled(features, "99").contains(&"tokio".to_owned()));
     }

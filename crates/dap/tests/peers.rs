@@ -10,15 +10,18 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
-use dapple_dap::client::Client;
+use dapple_dap::client::{Client, RunInTerminal};
 use dapple_dap::testing::{Recorder, TestClient, launch_arguments};
 use dapple_dap::transport::Direction;
 use dapple_dap::types::*;
 use dapple_schema::validate::Validator;
 use serde_json::{Value, json};
+
+#[path = "peers/ready_made.rs"]
+mod ready_made;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -241,7 +244,7 @@ fn lldb_dap_is_driven_by_the_asynchronous_client_too() {
         let launch = launch_arguments(&json!({"program": program}));
         let mut launch = client.send::<LaunchRequest>(launch).await?;
         client
-            .wait_for_during::<InitializedEvent, _>(&mut launch, PATIENCE)
+            .wait_for_caused::<InitializedEvent, _>(&mut launch, PATIENCE)
             .await?;
         let place = Source::new().with_path(source.to_string_lossy());
         let place =
@@ -349,42 +352,32 @@ fn debugpy_has_its_program_started_by_the_client() {
     };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/tour.py");
     let session = Session::spawn(&mut command, DEBUGPY_KNOWN);
-    let started = Arc::new(Mutex::new(Vec::new()));
-    let children = started.clone();
-    session.on::<RunInTerminalRequest>(move |asked| {
-        let mut command = Command::new(&asked.args[0]);
-        command.args(&asked.args[1..]).current_dir(&asked.cwd);
-        for (name, value) in asked.env.into_iter().flatten() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let process = i64::from(child.id());
-        children.lock().expect("nobody panicked").push(child);
-        Ok(RunInTerminalResponse::new().with_process_id(process))
-    });
+    let (sender, output) = dapple_dap::crossbeam_channel::unbounded();
+    session.on_run_in_terminal(
+        RunInTerminal::new()
+            .prepare(|_, command| {
+                command.stdout(Stdio::piped());
+                Ok(())
+            })
+            .started(move |_, child| {
+                let pipe = child.stdout.take().expect("a pipe");
+                let sender = sender.clone();
+                std::thread::spawn(move || sender.send(std::io::read_to_string(pipe)));
+            }),
+    );
     let launch = arguments(&json!({"program": source, "console": "integratedTerminal"}));
     tour_of_python(&session, launch, &source);
-    let child = started.lock().expect("nobody panicked").pop();
-    let output = child.expect("it was asked for").wait_with_output();
-    let output = String::from_utf8(output.expect("its output").stdout).expect("text");
+    let output = output.recv_timeout(PATIENCE).expect("it has ended");
+    let output = output.expect("text");
     assert!(output.contains("2 towns visited"), "{output}");
     session.assert_valid();
 }
 
 fn tour_of_python(session: &Session, launch: LaunchRequestArguments, source: &Path) {
-    // By hand, since `TestClient::initialize` does not announce `runInTerminal`.
-    session.ok::<InitializeRequest>(
-        InitializeRequestArguments::new("debugpy").with_supports_run_in_terminal_request(true),
-    );
+    session.ok::<InitializeRequest>(InitializeRequestArguments::new("debugpy"));
     let launch = session.send::<LaunchRequest>(launch).expect("sent");
     session
-        .wait_for_during::<InitializedEvent, _>(&launch, PATIENCE)
+        .wait_for_caused::<InitializedEvent, _>(&launch, PATIENCE)
         .unwrap_or_else(|error| panic!("waiting for `initialized`: {error}"));
     let line = marked(source, "mean");
     session.set_breakpoints(source, &[line]);

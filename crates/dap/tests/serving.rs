@@ -13,7 +13,7 @@ use dapple_dap::transport::listen::{
     AcceptError, Listener, Reach, TcpServer, UnixServer, serve_each,
 };
 use dapple_dap::types::*;
-use dapple_dap::{Client, Connection, Server};
+use dapple_dap::{Client, Connection, Responder, Server};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -222,4 +222,59 @@ fn an_error_of_the_listener_itself_ends_it() {
         error.to_string().starts_with("cannot accept connections: "),
         "{error}"
     );
+}
+
+#[test]
+fn an_interpreter_runs_on_until_a_late_answer_to_disconnect_ends_the_session() {
+    #[derive(Default)]
+    struct Endless {
+        is_running: bool,
+        lines: u64,
+        /// How many lines are executed before `disconnect` is answered.
+        lines_left: u64,
+        leaving: Option<Responder<DisconnectRequest>>,
+    }
+
+    let server = Server::builder()
+        .on::<ConfigurationDoneRequest>(|endless: &mut Endless, _, _| {
+            endless.is_running = true;
+            Ok(Empty)
+        })
+        .on_deferred::<DisconnectRequest>(|endless, _, responder, _| {
+            endless.lines_left = 3;
+            endless.leaving = Some(responder);
+        })
+        .build();
+    let (connection, adapter) = Connection::memory();
+    let session = std::thread::spawn(move || {
+        let mut endless = Endless::default();
+        server
+            .start(&adapter)
+            .run_interpreter(&mut endless, |endless, outbox| {
+                if !endless.is_running {
+                    return false;
+                }
+                endless.lines += 1;
+                if endless.lines == 1 {
+                    outbox.output(OutputEventCategory::Stdout, "it runs\n");
+                }
+                match endless.leaving.take() {
+                    Some(responder) if endless.lines_left == 0 => responder.respond(Empty),
+                    leaving => endless.leaving = leaving,
+                }
+                endless.lines_left = endless.lines_left.saturating_sub(1);
+                true
+            });
+        endless
+    });
+    let client = TestClient::new(connection);
+    client.initialize();
+    client.ok::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new());
+    client.assert_output("stdout", "it runs\n");
+    client.disconnect();
+    // The connection is still open: nothing but the answer ends the session.
+    let endless = session.join().expect("no panic");
+    assert!(endless.lines > 3, "{}", endless.lines);
+    assert!(endless.leaving.is_none());
+    client.assert_no_violations();
 }

@@ -361,7 +361,7 @@ fn a_session_begins_with_attach_too() {
     let attach = client.attach(attach_arguments(&std::collections::BTreeMap::from([(
         "pid", 1,
     )])));
-    client.attached(attach);
+    client.configured(attach);
     client.assert_stopped("breakpoint", &Place::line("/a", 6));
     client.disconnect();
     session.join().expect("no panic");

@@ -279,16 +279,24 @@ fn a_client_waits_until_an_adapter_that_was_just_started_listens() {
 }
 
 #[test]
-fn the_other_example_drives_it_to_its_first_stop() {
+fn the_other_example_prints_each_of_its_stops() {
     let tiny = example("tiny").get_program().to_owned();
     let launch = json!({"program": program(), "stopOnEntry": true}).to_string();
-    let output = example("first_stop").arg(launch).arg(tiny).output();
+    let square = line("let square = n * n");
+    let place = format!("{}:{square}", program().display());
+    let output = example("stops")
+        .args([launch, place, "--".to_owned()])
+        .arg(tiny)
+        .output();
     let output = output.expect("it was built");
     let printed = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{printed}");
-    let place = format!("  main at {}:{}\n", program().display(), line("let n = 3"));
+    let stop = format!("breakpoint: report at line {square}\n");
     assert_eq!(
         printed,
-        format!("stopped: entry\nthread 1: main\n{place}Variables:\n")
+        format!(
+            "entry: main at line {}\n{stop}  n = 3\n9\n{stop}  n = 2\n  square = 9\n4\n{stop}  n = 1\n  square = 4\n1\n100\n",
+            line("let n = 3")
+        )
     );
 }

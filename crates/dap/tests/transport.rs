@@ -414,11 +414,7 @@ fn an_answer_overtakes_output_that_nobody_reads_and_all_of_it_comes_in_order() {
         std::sync::Arc::strong_count(&kept) > EVENTS / 2,
         "most wait"
     );
-    let answer = Outgoing::Success {
-        request_seq: 1,
-        command: "threads".into(),
-        body: None,
-    };
+    let answer = Outgoing::success(1, "threads", None);
     ours.outgoing.send(&answer).expect("it is there");
     let theirs = Connection::unix(theirs).expect("a connection");
     let (mut outputs, mut answered) = (0, None);

@@ -52,7 +52,7 @@ struct State {
     closed: bool,
 }
 
-/// The file with what exceeds the bound: chunks behind each other, each with a head.
+/// The file with what exceeds the bound: chunks one after another, each with a head.
 struct Overflow {
     file: File,
     read: u64,

@@ -1,7 +1,8 @@
 //! What causes what in a session: which request of the client an answer and an event belong to.
 //!
 //! The protocol doesn't say it, so an event is taken for the effect of the last request that may have such effects: a `stopped` belongs to
-//! the last request that let the program run, whatever the client asked in the meantime.
+//! the last request that let the program run, whatever the client asked in the meantime. What no request may cause, and a response to no
+//! request that waits, belongs to the request it comes after.
 
 use dapple_dap::lifecycle::Side;
 
@@ -69,17 +70,20 @@ pub(crate) fn units(messages: &[Message]) -> Vec<Unit> {
     // The unit of each message.
     let mut unit_of = vec![0; messages.len()];
     for (index, message) in messages.iter().enumerate() {
-        let unit = match &message.content {
+        let before = &messages[..index];
+        let cause = match &message.content {
             Content::Response {
                 request: Some(request),
                 ..
-            } => request.number.checked_sub(1).map(|at| unit_of[at]),
-            Content::Request { .. } | Content::Event { .. } if message.from == Side::Adapter => {
-                cause(&messages[..index], message).map(|at| unit_of[at])
-            }
-            _ => None,
+            } => request.number.checked_sub(1),
+            _ if message.from == Side::Client => None,
+            Content::Response { request_seq, .. } => answered(before, *request_seq),
+            _ => cause(before, message),
         };
-        let unit = unit.unwrap_or_else(|| {
+        // No request causes this message. It stays with the client's last request before it, so that it is played at the same time.
+        let follows = || before.iter().rposition(is_asked);
+        let at = cause.or_else(|| follows().filter(|_| message.from == Side::Adapter));
+        let unit = at.map(|at| unit_of[at]).unwrap_or_else(|| {
             units.push(Unit::default());
             units.len() - 1
         });
@@ -89,12 +93,23 @@ pub(crate) fn units(messages: &[Message]) -> Vec<Unit> {
     units
 }
 
+/// True for requests of the client.
+fn is_asked(message: &Message) -> bool {
+    message.from == Side::Client && matches!(message.content, Content::Request { .. })
+}
+
+/// The place of the client's last request with this number.
+fn answered(before: &[Message], number: i64) -> Option<usize> {
+    let is_it = |message: &Message| matches!(message.content, Content::Request { seq, .. } if seq == number);
+    before
+        .iter()
+        .rposition(|message| message.from == Side::Client && is_it(message))
+}
+
 /// The place of the request that an event or a request of the adapter is the effect of.
 fn cause(before: &[Message], effect: &Message) -> Option<usize> {
-    before.iter().rposition(|message| match &message.content {
-        Content::Request { command, .. } if message.from == Side::Client => {
-            may_cause(command, effect.name().unwrap_or_default())
-        }
-        _ => false,
+    let event = effect.name()?;
+    before.iter().rposition(|message| {
+        is_asked(message) && may_cause(message.name().unwrap_or_default(), event)
     })
 }

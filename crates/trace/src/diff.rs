@@ -8,11 +8,15 @@ mod events;
 mod pairs;
 mod values;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use dapple_dap::lifecycle::Side;
 use dapple_dap::testing::Names;
+use serde_json::{Value, json};
 
+use crate::causes::{Effect, effect};
 use crate::line;
 use crate::session::{Content, Message};
 
@@ -28,6 +32,8 @@ pub enum Difference {
         number: usize,
         /// The message in short.
         what: String,
+        /// Whether it is a question of the client: an editor may ask one more or less, as it has time.
+        question: bool,
     },
     /// Something that only the second has.
     OnlySecond {
@@ -35,6 +41,8 @@ pub enum Difference {
         number: usize,
         /// The message in short.
         what: String,
+        /// As in [`OnlyFirst`](Self::OnlyFirst).
+        question: bool,
     },
     /// Messages that correspond and differ.
     Differs {
@@ -47,11 +55,21 @@ pub enum Difference {
     },
 }
 
+impl Difference {
+    /// Whether it is only a question of the client that the other session doesn't have.
+    pub fn is_question(&self) -> bool {
+        match self {
+            Self::OnlyFirst { question, .. } | Self::OnlySecond { question, .. } => *question,
+            Self::Differs { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OnlyFirst { number, what } => write!(f, "- {number:>4}       {what}"),
-            Self::OnlySecond { number, what } => write!(f, "+      {number:>4}  {what}"),
+            Self::OnlyFirst { number, what, .. } => write!(f, "- {number:>4}       {what}"),
+            Self::OnlySecond { number, what, .. } => write!(f, "+      {number:>4}  {what}"),
             Self::Differs { numbers, what, how } => {
                 write!(f, "≠ {:>4} {:>4}  {what}", numbers[0], numbers[1])?;
                 how.iter()
@@ -72,6 +90,7 @@ pub fn diff(first: &[Message], second: &[Message], ignored: &Ignored) -> Vec<Dif
     // Threads are named by stops before any request names them.
     events::learn_threads(first, second, &mut comparison.names);
     pairs::compare(first, second, &mut comparison);
+    strays(first, second, &mut comparison);
     events::compare(first, second, &mut comparison);
     let mut found = comparison.found;
     found.sort_by_key(|difference| match difference {
@@ -80,6 +99,24 @@ pub fn diff(first: &[Message], second: &[Message], ignored: &Ignored) -> Vec<Dif
         Difference::OnlySecond { number, .. } => (1, *number),
     });
     found
+}
+
+/// Compares what answers no request that waits, and what is no message.
+fn strays(first: &[Message], second: &[Message], comparison: &mut Comparison<'_>) {
+    let a: Vec<&Message> = first.iter().filter(is_stray).collect();
+    let b: Vec<&Message> = second.iter().filter(is_stray).collect();
+    let keys = |strays: &[&Message]| -> Vec<(Side, String)> {
+        strays.iter().map(|one| (one.from, one.title())).collect()
+    };
+    comparison.pairs(&a, &b, &common(&keys(&a), &keys(&b)));
+}
+
+/// True for a response to no request that waits, and for what is no message.
+fn is_stray(message: &&Message) -> bool {
+    matches!(
+        message.content,
+        Content::Response { request: None, .. } | Content::Unreadable { .. }
+    )
 }
 
 /// A comparison under way.
@@ -94,6 +131,7 @@ impl Comparison<'_> {
         self.found.push(Difference::OnlyFirst {
             number: message.number,
             what: short(message),
+            question: is_question(message),
         });
     }
 
@@ -101,14 +139,32 @@ impl Comparison<'_> {
         self.found.push(Difference::OnlySecond {
             number: message.number,
             what: short(message),
+            question: is_question(message),
         });
+    }
+
+    /// Compares the payloads of messages that correspond, given by their places in both lists. All others have no counterpart.
+    fn pairs(&mut self, first: &[&Message], second: &[&Message], pairs: &[(usize, usize)]) {
+        for &(i, j) in pairs {
+            self.payloads(first[i], second[j]);
+        }
+        for (i, message) in first.iter().enumerate() {
+            if !pairs.iter().any(|(paired, _)| *paired == i) {
+                self.only_first(message);
+            }
+        }
+        for (j, message) in second.iter().enumerate() {
+            if !pairs.iter().any(|(_, paired)| *paired == j) {
+                self.only_second(message);
+            }
+        }
     }
 
     /// Compares the payloads of two messages that correspond.
     fn payloads(&mut self, first: &Message, second: &Message) {
         let mut how = Vec::new();
-        let (a, b) = (first.payload(), second.payload());
-        values::compare(a, b, self.ignored, &mut self.names, &mut how);
+        let [a, b] = [first, second].map(compared);
+        values::compare(&a, &b, self.ignored, &mut self.names, &mut how);
         self.differs(first, second, how);
     }
 
@@ -121,6 +177,21 @@ impl Comparison<'_> {
             });
         }
     }
+}
+
+/// What is compared of a message: its payload or, if it can't be read, all of it but the numbers of messages.
+fn compared(message: &Message) -> Cow<'_, Value> {
+    let Content::Unreadable { reason } = &message.content else {
+        return Cow::Borrowed(message.payload());
+    };
+    Cow::Owned(match serde_json::from_str(&message.text) {
+        Ok(Value::Object(mut fields)) => {
+            fields.retain(|name, _| name != "seq" && name != "request_seq");
+            fields.into()
+        }
+        _ if message.text.is_empty() => json!({"malformed": reason}),
+        _ => json!({"text": message.text}),
+    })
 }
 
 /// A message's line without its time and duration.
@@ -177,4 +248,17 @@ fn others(count: usize, taken: &BTreeSet<usize>) -> impl Iterator<Item = usize> 
 /// True for requests.
 fn is_request(message: &Message) -> bool {
     matches!(message.content, Content::Request { .. })
+}
+
+/// True for requests of the client that only ask, and for its evaluations to show a value.
+fn is_question(message: &Message) -> bool {
+    let Content::Request {
+        command, arguments, ..
+    } = &message.content
+    else {
+        return false;
+    };
+    let context = arguments.get("context").and_then(Value::as_str);
+    let shows = command == "evaluate" && matches!(context, Some("hover" | "watch" | "variables"));
+    message.from == Side::Client && (shows || effect(command) == Effect::Asks)
 }

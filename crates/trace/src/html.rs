@@ -93,6 +93,7 @@ fn one_session(number: usize, recorded: &Recorded, out: &mut impl Write) -> io::
         }
     }
     writeln!(out, "<ol>")?;
+    let unanswered = session.unanswered();
     let mut open: Vec<Bar> = Vec::new();
     for message in &messages {
         let other = partner.get(&message.number).copied();
@@ -107,7 +108,8 @@ fn one_session(number: usize, recorded: &Recorded, out: &mut impl Write) -> io::
                 });
             }
         }
-        row(number, message, other, &open, out)?;
+        let unanswered = unanswered.contains(&message.number);
+        row(number, message, (other, unanswered), &open, out)?;
         open.retain(|bar| bar.last != message.number);
     }
     writeln!(out, "</ol>")?;
@@ -120,11 +122,10 @@ fn one_session(number: usize, recorded: &Recorded, out: &mut impl Write) -> io::
 fn row(
     session: usize,
     message: &Message,
-    partner: Option<usize>,
+    (partner, unanswered): (Option<usize>, bool),
     open: &[Bar],
     out: &mut impl Write,
 ) -> io::Result<()> {
-    let unanswered = partner.is_none() && matches!(message.content, Content::Request { .. });
     let (class, kind) = match &message.content {
         Content::Request { .. } => ("request", "requests"),
         Content::Response { success: true, .. } => ("response", "requests"),

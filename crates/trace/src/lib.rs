@@ -46,6 +46,7 @@ pub mod html;
 pub mod input;
 pub mod line;
 pub mod minimize;
+mod numbers;
 pub mod play;
 pub mod rules;
 pub mod session;

@@ -1,10 +1,11 @@
 //! Cuts a session down to the shortest one that still shows a violation: delta debugging.
 //!
 //! First whole units are left out, a request with its response and what it causes, in ever smaller groups; then single messages. What
-//! "still shows it" means is the caller's: [`shows`] checks the messages alone, another oracle may run an adapter.
+//! "still shows it" means is the caller's, who asks [`shows`] about the messages alone, or about what an adapter said when it was run.
 
 use std::collections::HashMap;
 
+use dapple_dap::lifecycle::Severity;
 use dapple_dap::testing::Entry;
 use serde_json::Value;
 
@@ -24,9 +25,14 @@ pub fn findings(entries: &[Entry]) -> Vec<Finding> {
     found
 }
 
-/// Whether a session shows a violation like this one.
-pub fn shows(entries: &[Entry], wanted: &Finding) -> bool {
-    findings(entries).iter().any(|found| found.is_like(wanted))
+/// Whether these findings have one like `wanted`, and no kind of violation that isn't among `known`, those of the session as it was: what
+/// is left out must not look like another mistake, such as a response to a request that was left out. Numbers of messages don't count.
+pub fn shows(found: &[Finding], wanted: &Finding, known: &[Finding]) -> bool {
+    let is_known = |one: &Finding| known.iter().any(|other| other.is_like(one));
+    let is_new = |one: &Finding| {
+        one.severity == Severity::Violation && one.rule != SEQUENCE && !is_known(one)
+    };
+    found.iter().any(|one| one.is_like(wanted)) && !found.iter().any(is_new)
 }
 
 /// What is left out at once, at the least.

@@ -4,6 +4,7 @@
 mod adapter;
 mod breakpoints;
 mod client;
+mod stack;
 
 pub use adapter::{AdapterPlay, serve};
 pub use client::{ClientPlay, Played};

@@ -13,6 +13,8 @@ use serde_json::Value;
 pub const SHAPE: &str = "shape";
 /// The rule of a request that never got its response.
 pub const UNANSWERED: &str = "unanswered";
+/// The rule of a response to no request that waits.
+pub const RESPONSE_TO_NOTHING: &str = "response-to-nothing";
 /// The rule of a progress that was started and not ended.
 pub const OPEN_PROGRESS: &str = "open-progress";
 /// The rule of bytes that are no message.
@@ -37,6 +39,13 @@ impl Finding {
     /// True if both are about the same rule and the same kind of message.
     pub fn is_like(&self, other: &Finding) -> bool {
         self.rule == other.rule && self.subject == other.subject
+    }
+
+    /// Tells a second response to a request from one to a request that never was: another mistake, by the same rule.
+    pub(crate) fn about_second_response(&mut self) {
+        if self.rule == RESPONSE_TO_NOTHING {
+            self.subject = format!("second {}", self.subject);
+        }
     }
 
     pub(crate) fn unanswered(side: Side, seq: i64, command: &str) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! [`Session`] keeps only what later messages need, so that it can follow a session of any length.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use dapple_dap::envelope::{Envelope, Kind};
@@ -10,6 +10,7 @@ use dapple_dap::lifecycle::Side;
 use dapple_dap::testing::Entry;
 use serde_json::Value;
 
+use crate::numbers::Numbers;
 use crate::rules::{Checker, Finding};
 
 /// A message of a session, and what is known about it when it is sent.
@@ -120,6 +121,10 @@ pub struct Session {
     count: usize,
     checker: Checker,
     waiting: HashMap<(Side, i64), Waiting>,
+    /// The numbers of the requests of each side that have their response.
+    answered: HashMap<Side, Numbers>,
+    /// The place of the client's `disconnect`.
+    disconnect: Option<usize>,
 }
 
 /// A request without its response.
@@ -144,6 +149,8 @@ impl Session {
             count: 0,
             checker: Checker::new(),
             waiting: HashMap::new(),
+            answered: HashMap::new(),
+            disconnect: None,
         }
     }
 
@@ -170,7 +177,10 @@ impl Session {
         let value = serde_json::from_str::<Value>(&text);
         let (content, findings) = match (Envelope::parse(&text), &value) {
             (Ok(envelope), Ok(value)) => {
-                let findings = self.checker.message(from, &envelope, value);
+                let mut findings = self.checker.message(from, &envelope, value);
+                if self.is_second(from, &envelope) {
+                    findings.iter_mut().for_each(Finding::about_second_response);
+                }
                 (self.content(time, from, &envelope, value), findings)
             }
             (Err(error), value) => {
@@ -211,11 +221,36 @@ impl Session {
     pub fn end(&self) -> Vec<Finding> {
         // Not from the checker, which leaves out requests that break a rule.
         let mut waiting: Vec<_> = self.waiting.iter().collect();
+        waiting.retain(|(_, request)| self.needs_answer(request.number));
         waiting.sort_by_key(|(_, request)| request.number);
         let unanswered = waiting
             .into_iter()
             .map(|(&(side, seq), request)| Finding::unanswered(side, seq, &request.command));
         unanswered.chain(self.checker.end()).collect()
+    }
+
+    /// The places of the requests that lack their response.
+    pub(crate) fn unanswered(&self) -> BTreeSet<usize> {
+        let waiting = self.waiting.values().map(|request| request.number);
+        waiting
+            .filter(|&number| self.needs_answer(number))
+            .collect()
+    }
+
+    /// Whether the request at a place has to be answered. After `disconnect`, nobody may be there to do so.
+    fn needs_answer(&self, number: usize) -> bool {
+        self.disconnect
+            .is_none_or(|disconnect| number <= disconnect)
+    }
+
+    /// Whether a message answers a request that has its response already.
+    fn is_second(&self, from: Side, envelope: &Envelope<'_>) -> bool {
+        let Kind::Response { request_seq, .. } = &envelope.kind else {
+            return false;
+        };
+        let key = (from.other(), *request_seq);
+        let answered = self.answered.get(&key.0);
+        answered.is_some_and(|numbers| numbers.contains(key.1)) && !self.waiting.contains_key(&key)
     }
 
     fn content(
@@ -236,6 +271,9 @@ impl Session {
                     arguments: arguments.clone(),
                 };
                 self.waiting.insert((from, envelope.seq), waiting);
+                if command == "disconnect" && from == Side::Client {
+                    self.disconnect.get_or_insert(self.count);
+                }
                 Content::Request {
                     seq: envelope.seq,
                     command: command.to_string(),
@@ -249,7 +287,11 @@ impl Session {
                 message,
                 ..
             } => {
-                let waiting = self.waiting.remove(&(from.other(), *request_seq));
+                let key = (from.other(), *request_seq);
+                let waiting = self.waiting.remove(&key);
+                if waiting.is_some() {
+                    self.answered.entry(key.0).or_default().insert(key.1);
+                }
                 let request = waiting.map(|waiting| Answered {
                     number: waiting.number,
                     command: waiting.command,

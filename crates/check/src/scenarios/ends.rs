@@ -18,15 +18,16 @@ pub(super) fn bad_launch(talk: &mut Talk<'_>) {
     if let Some(program) = arguments.get_mut("program") {
         *program = json!(missing);
         let launch = talk.send("launch", arguments);
+        // An adapter that finds no program may end.
+        talk.may_go();
         // An adapter may look for the program only once it is configured.
-        let event = talk.event_within(&["initialized", "terminated"], Duration::from_millis(500));
+        let event = talk.event_before(&["initialized", "terminated"], &launch);
         if event.is_some_and(|event| event["event"] == "initialized")
             && !talk.is_answered(&launch)
             && talk.has("supportsConfigurationDoneRequest")
         {
             talk.ask("configurationDone", json!({})).ok();
         }
-        talk.may_go();
         let launched = talk.wait(&launch);
         talk.expects(rules::BAD_LAUNCH_SUCCEEDS, launched.is_err(), || {
             format!("`launch` of {missing} succeeded")

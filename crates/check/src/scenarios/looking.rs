@@ -237,7 +237,11 @@ fn assigned(talk: &mut Talk<'_>, stop: &Stop) {
         };
         let arguments = json!({"variablesReference": container, "name": name, "value": new});
         match talk.ask("setVariable", arguments) {
-            Ok(_) => {
+            Ok(body) => {
+                let said = body["value"].as_str().unwrap_or_default();
+                talk.expects(rules::SET_VALUE, values::shows(said, new), || {
+                    format!("`setVariable` of `{name}` to {new} is answered with {said:?}")
+                });
                 let shown = values::find(talk, stop, &name).map(|(_, one)| one["value"].clone());
                 let shown = shown.unwrap_or_default();
                 let is_set = shown

@@ -35,6 +35,16 @@ pub(super) fn check(talk: &mut Talk<'_>, stop: &Stop) {
 
 /// The bytes of a memory reference from an offset on.
 fn bytes(talk: &mut Talk<'_>, reference: &str, offset: i64, count: i64) -> Option<Vec<u8>> {
+    addressed_bytes(talk, reference, offset, count).map(|(_, bytes)| bytes)
+}
+
+/// As [`bytes`], with the address that the adapter says of the first.
+fn addressed_bytes(
+    talk: &mut Talk<'_>,
+    reference: &str,
+    offset: i64,
+    count: i64,
+) -> Option<(Option<u64>, Vec<u8>)> {
     let arguments = json!({"memoryReference": reference, "offset": offset, "count": count});
     let body = match talk.ask("readMemory", arguments) {
         Ok(body) => body,
@@ -57,20 +67,31 @@ fn bytes(talk: &mut Talk<'_>, reference: &str, offset: i64, count: i64) -> Optio
     talk.expects(rules::MEMORY_LENGTH, bytes.len() as i64 <= count, || {
         format!("`readMemory` returned {} bytes of {count}", bytes.len())
     });
-    Some(bytes)
+    Some((address(&body["address"]), bytes))
 }
 
 /// Memory read as a whole and in a part is the same.
 fn reads(talk: &mut Talk<'_>, reference: &str) {
-    let Some(whole) = bytes(talk, reference, 0, COUNT) else {
+    let Some((start, whole)) = addressed_bytes(talk, reference, 0, COUNT) else {
         return;
     };
-    let Some(part) = bytes(talk, reference, 4, 4) else {
+    let Some((shifted, part)) = addressed_bytes(talk, reference, 4, 4) else {
         return;
     };
+    if let (Some(start), Some(shifted)) = (start, shifted) {
+        talk.expects(
+            rules::MEMORY_ADDRESS,
+            start.checked_add(4) == Some(shifted),
+            || {
+                format!(
+                    "`readMemory` of {reference} says the address {start:#x}, and with the offset 4 the address {shifted:#x}"
+                )
+            },
+        );
+    }
     let expected = whole.get(4..8).unwrap_or_default();
     talk.expects(rules::MEMORY_DISAGREES, whole.len() < 8 || part == expected, || {
-        format!("4 bytes behind {reference} + 4 are {part:x?}; read with those before, they are {expected:x?}")
+        format!("the 4 bytes at {reference} + 4 are {part:x?}; read with those before, they are {expected:x?}")
     });
 }
 
@@ -107,6 +128,9 @@ fn disassembles(talk: &mut Talk<'_>, reference: &str) {
         addresses.windows(2).all(|two| two[0] < two[1]),
         || format!("the addresses of disassembled instructions don't ascend: {addresses:x?}"),
     );
+    if let Some(first) = addresses.first() {
+        offset(talk, reference, *first);
+    }
     let Some(first) = all
         .first()
         .filter(|_| talk.has("supportsReadMemoryRequest"))
@@ -124,7 +148,31 @@ fn disassembles(talk: &mut Talk<'_>, reference: &str) {
     });
 }
 
-fn address(value: &Value) -> Option<u64> {
+/// With an offset of one instruction back, the second is the one at the reference.
+fn offset(talk: &mut Talk<'_>, reference: &str, expected: u64) {
+    let arguments = json!({
+        "memoryReference": reference,
+        "instructionOffset": -1,
+        "instructionCount": 2,
+    });
+    let Ok(body) = talk.ask("disassemble", arguments) else {
+        return;
+    };
+    let second = address(&body["instructions"][1]["address"]);
+    talk.expects(
+        rules::DISASSEMBLY_OFFSET,
+        second.is_none_or(|second| second == expected),
+        || {
+            format!(
+                "with `instructionOffset` -1, the second instruction is at {:#x}; the reference is {expected:#x}",
+                second.unwrap_or_default()
+            )
+        },
+    );
+}
+
+/// An address as the protocol writes it: hexadecimal with `0x` before it, else decimal.
+pub(super) fn address(value: &Value) -> Option<u64> {
     let text = value.as_str()?;
     match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::setup::{
-    Stop, at_stop, breakpoint, configured, disconnect, launched, resume, set_breakpoints, stopped,
+    Stop, at_stop, breakpoint, configured, disconnect, launched, names_breakpoint, resume,
+    set_breakpoints, stopped, stopped_or,
 };
 use super::values;
 use crate::rules;
@@ -25,17 +26,18 @@ pub(super) fn whole_session(talk: &mut Talk<'_>) {
 
 fn session(talk: &mut Talk<'_>) -> Option<()> {
     let launch = launched(talk)?;
-    placed(talk)?;
+    let placed = placed(talk)?;
     configured(talk, &launch)?;
-    let stop = stopped(talk, true, "at a breakpoint on the line marked `stop`")?;
+    let stop = stopped(talk, "at a breakpoint on the line marked `stop`")?;
     at_breakpoint(talk, &stop, "stop");
+    names_breakpoint(talk, &stop, &placed);
     values::check(talk, &stop, "stop");
     let stop = steps(talk, stop)?;
     cleared(talk, &stop)
 }
 
-/// Sets breakpoints on lines with and without code, and checks what the adapter says of them.
-fn placed(talk: &mut Talk<'_>) -> Option<()> {
+/// Sets breakpoints on lines with and without code, and checks what the adapter says of them. Returns what it says of the one that stays.
+fn placed(talk: &mut Talk<'_>) -> Option<Value> {
     let at = breakpoint(talk, "stop")?;
     let line = at["line"].as_i64();
     let mut asked = vec![at.clone()];
@@ -61,7 +63,7 @@ fn placed(talk: &mut Talk<'_>) -> Option<()> {
             format!("a breakpoint had the id {first}, and has {again} when it is set again")
         });
     }
-    Some(())
+    Some(again.first().cloned().unwrap_or_default())
 }
 
 /// Checks a stop at a breakpoint.
@@ -82,10 +84,10 @@ fn at_breakpoint(talk: &mut Talk<'_>, stop: &Stop, mark: &str) {
 fn steps(talk: &mut Talk<'_>, stop: Stop) -> Option<Stop> {
     let old = stop.clone();
     resume(talk, "next", &stop)?;
-    let mut stop = stopped(talk, true, "behind `next`")?;
+    let mut stop = stopped(talk, "after `next`")?;
     lands(talk, &stop, "next", &["next"]);
-    talk.expects(rules::STOP_REASON, stop.reason == "step", || {
-        format!("a stop behind `next` has the reason {:?}", stop.reason)
+    talk.expects(rules::STEP_REASON, stop.reason == "step", || {
+        format!("a stop after `next` has the reason {:?}", stop.reason)
     });
     values::check(talk, &stop, "next");
     stale(talk, &old, &stop);
@@ -104,18 +106,18 @@ fn steps(talk: &mut Talk<'_>, stop: Stop) -> Option<Stop> {
             break;
         }
         resume(talk, "next", &stop)?;
-        stop = stopped(talk, true, "behind `next`")?;
+        stop = stopped(talk, "after `next`")?;
     }
     lands(talk, &stop, "next", &["call"]);
     values::check(talk, &stop, "call");
     resume(talk, "stepIn", &stop)?;
-    stop = stopped(talk, true, "behind `stepIn`")?;
+    stop = stopped(talk, "after `stepIn`")?;
     lands(talk, &stop, "stepIn", &["inside", "entry"]);
     if stop.line() == talk.options.marks.line("inside").unwrap_or_default() {
         values::check(talk, &stop, "inside");
     }
     resume(talk, "stepOut", &stop)?;
-    stop = stopped(talk, true, "behind `stepOut`")?;
+    stop = stopped(talk, "after `stepOut`")?;
     let out = stop.line();
     let is_out = out == call || talk.options.marks.at(out) == Some("after-call");
     talk.expects(rules::STEP_LINE, is_out, || {
@@ -146,13 +148,13 @@ fn lands(talk: &mut Talk<'_>, stop: &Stop, command: &str, marks: &[&str]) {
 fn back(talk: &mut Talk<'_>, stop: Stop) -> Option<Stop> {
     let line = talk.options.marks.line("stop").unwrap_or_default();
     resume(talk, "stepBack", &stop)?;
-    let back = stopped(talk, true, "behind `stepBack`")?;
+    let back = stopped(talk, "after `stepBack`")?;
     let found = back.line();
     talk.expects(rules::STEP_BACK_LINE, found == line, || {
         format!("`stepBack` led to line {found}; the step before began at line {line}")
     });
     resume(talk, "next", &back)?;
-    stopped(talk, true, "behind `next`")
+    stopped(talk, "after `next`")
 }
 
 /// The ids of a stop that is over.
@@ -250,11 +252,10 @@ fn kinds_of_breakpoints(talk: &mut Talk<'_>, mut stop: Stop, line: i64) -> Optio
     if talk.has("supportsConditionalBreakpoints")
         && let Some(condition) = condition
     {
-        set_breakpoints(talk, &[json!({"line": line, "condition": condition})])?;
+        let set = set_breakpoints(talk, &[json!({"line": line, "condition": condition})])?;
         resume(talk, "continue", &stop)?;
         stop = stopped(
             talk,
-            true,
             "at a breakpoint whose condition holds at the third pass",
         )?;
         turn(
@@ -264,6 +265,9 @@ fn kinds_of_breakpoints(talk: &mut Talk<'_>, mut stop: Stop, line: i64) -> Optio
             rules::CONDITION_IGNORED,
             &format!("the condition `{condition}`"),
         );
+        if let [breakpoint] = &*set {
+            names_breakpoint(talk, &stop, breakpoint);
+        }
     }
     if talk.has("supportsLogPoints") {
         return logs(talk, stop, line);
@@ -305,19 +309,15 @@ fn in_function(talk: &mut Talk<'_>, stop: Stop, name: &str) -> Option<Stop> {
         },
     );
     resume(talk, "continue", &stop)?;
-    let Some(inside) = stopped(talk, false, "") else {
-        talk.finds(
-            rules::FUNCTION_BREAKPOINT_MISSED,
-            format!("the program did not stop in `{name}`"),
-        );
-        return None;
-    };
+    let rule = rules::FUNCTION_BREAKPOINT_MISSED;
+    let inside = stopped_or(talk, rule, &format!("at a breakpoint on `{name}`"))?;
     let found = inside.frame["name"].as_str().unwrap_or_default().to_owned();
     talk.expects(
         rules::FUNCTION_BREAKPOINT_MISSED,
         found.contains(name),
         || format!("the breakpoint on `{name}` stopped the program in `{found}`"),
     );
+    names_breakpoint(talk, &inside, &answer["breakpoints"][0]);
     talk.ask("setFunctionBreakpoints", json!({"breakpoints": []}))
         .ok();
     Some(inside)

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::rules;
+use crate::rules::{self, Rule};
 use crate::talk::{Failed, Sent, Talk};
 
 /// A stop of the program.
@@ -10,6 +10,8 @@ use crate::talk::{Failed, Sent, Talk};
 pub(crate) struct Stop {
     pub(crate) thread: i64,
     pub(crate) reason: String,
+    /// The breakpoints that the event names.
+    pub(crate) hit: Vec<i64>,
     /// The innermost frame.
     pub(crate) frame: Value,
 }
@@ -46,23 +48,69 @@ pub(crate) fn initialize(talk: &mut Talk<'_>) -> Option<()> {
     {
         arguments.extend(more.clone());
     }
-    match talk.ask("initialize", arguments) {
-        Ok(_) => Some(()),
-        Err(Failed::Error(reason)) => {
-            talk.finds(
-                rules::INITIALIZE_FAILS,
-                format!("`initialize` failed: {reason}"),
-            );
-            None
-        }
-        Err(_) => None,
+    must_initialize(talk, arguments)
+}
+
+/// As [`initialize`], with arguments of one's own.
+fn must_initialize(talk: &mut Talk<'_>, arguments: Value) -> Option<()> {
+    let asked = initialize_as(talk, arguments);
+    if let Err(Failed::Error(reason)) = &asked {
+        let text = format!("`initialize` failed: {reason}");
+        talk.finds(rules::INITIALIZE_FAILS, text);
     }
+    asked.ok()
+}
+
+/// Sends `initialize` with arguments that an adapter may refuse.
+pub(crate) fn initialize_as(talk: &mut Talk<'_>, mut arguments: Value) -> Result<(), Failed> {
+    if talk.options.child_session {
+        arguments["supportsStartDebuggingRequest"] = json!(true);
+    }
+    talk.client = arguments.clone();
+    talk.ask("initialize", arguments).map(|_| ())
 }
 
 /// Starts a session up to its configuration: `initialize`, `launch`, `initialized`. `None`: it can't go on.
 pub(crate) fn launched(talk: &mut Talk<'_>) -> Option<Sent> {
     initialize(talk)?;
-    let launch = talk.send("launch", talk.options.launch.clone());
+    launch(talk)
+}
+
+/// Sends `launch` and waits for `initialized`, in the child session if there is to be one. `None`: the session can't go on.
+pub(crate) fn launch(talk: &mut Talk<'_>) -> Option<Sent> {
+    let sent = start(talk, "launch", talk.options.launch.clone())?;
+    match talk.options.child_session {
+        true => child(talk, &sent),
+        false => Some(sent),
+    }
+}
+
+/// Configures the session that was launched, and starts the child session that it asks for.
+fn child(talk: &mut Talk<'_>, launch: &Sent) -> Option<Sent> {
+    configured(talk, launch)?;
+    let Some(asked) = talk.child_asked_for() else {
+        if !talk.is_gone() {
+            let text = "the adapter has asked for no child session by `startDebugging`";
+            talk.finds(rules::CHILD_SESSION_FAILS, text);
+        }
+        return None;
+    };
+    if let Err(error) = talk.enter_child() {
+        let text = format!("a second connection for the child session failed: {error}");
+        talk.finds(rules::CHILD_SESSION_FAILS, text);
+        return None;
+    }
+    must_initialize(talk, talk.client.clone())?;
+    let command = match asked["request"] == "attach" {
+        true => "attach",
+        false => "launch",
+    };
+    start(talk, command, asked["configuration"].clone())
+}
+
+fn start(talk: &mut Talk<'_>, command: &str, arguments: Value) -> Option<Sent> {
+    talk.launch = arguments.clone();
+    let launch = talk.send(command, arguments);
     if talk.event("initialized").is_some() {
         return Some(launch);
     }
@@ -70,17 +118,17 @@ pub(crate) fn launched(talk: &mut Talk<'_>) -> Option<Sent> {
         match talk.wait(&launch) {
             Ok(_) => talk.finds(
                 rules::NO_INITIALIZED,
-                "`initialized` did not come after `launch`",
+                format!("`initialized` did not come after `{command}`"),
             ),
             Err(Failed::Error(reason)) => {
-                talk.finds(rules::LAUNCH_FAILS, format!("`launch` failed: {reason}"));
+                talk.finds(rules::LAUNCH_FAILS, format!("`{command}` failed: {reason}"));
             }
             Err(_) => {}
         }
     } else if !talk.is_gone() {
         talk.finds(
             rules::NO_INITIALIZED,
-            "neither `initialized` nor the response to `launch` came",
+            format!("neither `initialized` nor the response to `{command}` came"),
         );
     }
     None
@@ -88,6 +136,19 @@ pub(crate) fn launched(talk: &mut Talk<'_>) -> Option<Sent> {
 
 /// Ends the configuration, so that the program runs. `None`: the session can't go on.
 pub(crate) fn configured(talk: &mut Talk<'_>, launch: &Sent) -> Option<()> {
+    end_configuration(talk);
+    match talk.wait(launch) {
+        Ok(_) => Some(()),
+        Err(Failed::Error(reason)) => {
+            talk.finds(rules::LAUNCH_FAILS, format!("`launch` failed: {reason}"));
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+/// Sends what ends the configuration.
+pub(crate) fn end_configuration(talk: &mut Talk<'_>) {
     let filters = talk.capabilities["exceptionBreakpointFilters"].clone();
     let filters: Vec<Value> = { filters.as_array().into_iter().flatten() }
         .filter(|filter| filter["default"] == true)
@@ -110,14 +171,6 @@ pub(crate) fn configured(talk: &mut Talk<'_>, launch: &Sent) -> Option<()> {
             rules::ADVERTISED_FAILS,
             format!("`configurationDone` failed: {reason}"),
         );
-    }
-    match talk.wait(launch) {
-        Ok(_) => Some(()),
-        Err(Failed::Error(reason)) => {
-            talk.finds(rules::LAUNCH_FAILS, format!("`launch` failed: {reason}"));
-            None
-        }
-        Err(_) => None,
     }
 }
 
@@ -172,23 +225,33 @@ pub(crate) fn breakpoint(talk: &Talk<'_>, mark: &str) -> Option<Value> {
     Some(json!({"line": talk.options.marks.line(mark)?}))
 }
 
-/// Waits for a stop and checks it. `None`: the program doesn't stop; that is a finding if it `must`.
-pub(crate) fn stopped(talk: &mut Talk<'_>, must: bool, what: &str) -> Option<Stop> {
+/// Waits for a stop and checks it. `None`: the program doesn't stop, which is a finding, or it can't be found out where it is.
+pub(crate) fn stopped(talk: &mut Talk<'_>, what: &str) -> Option<Stop> {
+    stopped_or(talk, rules::NO_STOP, what)
+}
+
+/// As [`stopped`], with the rule that is broken if the program doesn't stop.
+pub(crate) fn stopped_or(talk: &mut Talk<'_>, rule: Rule, what: &str) -> Option<Stop> {
     let event = talk.event_of(&["stopped", "terminated"]);
-    let event = match event {
-        Some(event) if event["event"] == "stopped" => event,
-        other => {
-            if must && !talk.is_gone() {
-                let instead = match other {
-                    Some(_) => "the program ended",
-                    None => "no `stopped` event came in time",
-                };
-                talk.finds(rules::NO_STOP, format!("{what}: {instead}"));
-            }
-            return None;
-        }
+    stopped_by(talk, event, rule, what)
+}
+
+/// As [`stopped_or`], with the event that has come: `stopped`, or `terminated`, or none in time.
+pub(crate) fn stopped_by(
+    talk: &mut Talk<'_>,
+    event: Option<Value>,
+    rule: Rule,
+    what: &str,
+) -> Option<Stop> {
+    let instead = match event {
+        Some(event) if event["event"] == "stopped" => return stop_of(talk, &event),
+        Some(_) => "the program ended",
+        None => "no `stopped` event came in time",
     };
-    stop_of(talk, &event)
+    if !talk.is_gone() {
+        talk.finds(rule, format!("{what}: {instead}"));
+    }
+    None
 }
 
 /// Checks the event of a stop, and finds out where it is.
@@ -229,17 +292,44 @@ fn stop_of(talk: &mut Talk<'_>, event: &Value) -> Option<Stop> {
     (!frame.is_null()).then(|| Stop {
         thread,
         reason: body["reason"].as_str().unwrap_or_default().to_owned(),
+        hit: { body["hitBreakpointIds"].as_array().into_iter().flatten() }
+            .filter_map(Value::as_i64)
+            .collect(),
         frame,
     })
+}
+
+/// Checks that a stop names the breakpoint that it is at and no other, by the answer to the request that set it.
+pub(crate) fn names_breakpoint(talk: &mut Talk<'_>, stop: &Stop, breakpoint: &Value) {
+    let Some(id) = breakpoint["id"].as_i64() else {
+        return;
+    };
+    if !stop.reason.contains("breakpoint") {
+        return;
+    }
+    if stop.hit.is_empty() {
+        let text = format!("a stop at the breakpoint with the id {id} names no breakpoint");
+        return talk.finds(rules::HIT_BREAKPOINTS_MISSING, text);
+    }
+    talk.expects(rules::WRONG_BREAKPOINT_HIT, stop.hit == [id], || {
+        format!(
+            "the program stopped at the breakpoint with the id {id}, and `hitBreakpointIds` is {:?}",
+            stop.hit
+        )
+    });
 }
 
 /// Launches the program and runs it to its mark `stop`.
 pub(crate) fn at_stop(talk: &mut Talk<'_>) -> Option<Stop> {
     let launch = launched(talk)?;
     let at = breakpoint(talk, "stop")?;
-    set_breakpoints(talk, &[at])?;
+    let set = set_breakpoints(talk, &[at])?;
     configured(talk, &launch)?;
-    stopped(talk, true, "at a breakpoint on the line marked `stop`")
+    let stop = stopped(talk, "at a breakpoint on the line marked `stop`")?;
+    if let [breakpoint] = &*set {
+        names_breakpoint(talk, &stop, breakpoint);
+    }
+    Some(stop)
 }
 
 /// Resumes the program by a request, and checks that the response comes before what it leads to.
@@ -254,7 +344,11 @@ pub(crate) fn resume_with(talk: &mut Talk<'_>, command: &str, arguments: Value) 
     match talk.wait(&sent) {
         Ok(_) => {
             let early = talk.has_event("stopped");
-            talk.expects(rules::RESPONSE_AFTER_STOP, !early, || {
+            let rule = match command {
+                "continue" => rules::RESPONSE_AFTER_STOP,
+                _ => rules::RESPONSE_AFTER_STEP,
+            };
+            talk.expects(rule, !early, || {
                 format!("`stopped` came before the response to `{command}`")
             });
             Some(())

@@ -1,14 +1,14 @@
 //! The adapter: the handlers of the client's requests, and the events sent to it.
 //!
-//! One thread does everything. While the program is stopped it waits for the next message; while the program runs it checks for
-//! messages between two lines. So handlers never run at the same time and need no lock.
+//! One thread does everything. While the program is stopped it waits for the next message; while the program runs it handles messages
+//! between two lines. So handlers never run at the same time and need no lock.
 
 use std::path::PathBuf;
 
-use crossbeam_channel::TryRecvError;
 use dapple_dap::server::{Progress, References};
 use dapple_dap::types::*;
-use dapple_dap::{Connection, Context, Failure, Flow, Outbox, Server};
+use dapple_dap::{Connection, Context, Failure, Outbox, Server};
+use serde::Deserialize;
 
 use crate::language::{Machine, Ran};
 
@@ -46,26 +46,7 @@ enum Goal {
 /// Serves one client until it disconnects.
 pub fn serve(connection: &Connection) {
     let mut session = server().start(connection);
-    let mut debuggee = Debuggee::default();
-    loop {
-        let incoming = if debuggee.goal.is_some() {
-            connection.incoming.try_recv()
-        } else {
-            connection
-                .incoming
-                .recv()
-                .map_err(|_| TryRecvError::Disconnected)
-        };
-        match incoming {
-            Ok(incoming) => {
-                if session.handle(&mut debuggee, incoming) == Flow::Closed {
-                    return;
-                }
-            }
-            Err(TryRecvError::Empty) => debuggee.run_line(&session.outbox()),
-            Err(TryRecvError::Disconnected) => return,
-        }
-    }
+    session.run_interpreter(&mut Debuggee::default(), Debuggee::run_line);
 }
 
 /// The handlers. The session answers `initialize`, `cancel` and `disconnect` by itself, and advertises the capabilities that have a
@@ -124,24 +105,29 @@ fn server() -> Server<Debuggee> {
         .build()
 }
 
+/// The arguments of `launch`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Launch {
+    /// The file to run.
+    program: PathBuf,
+    #[serde(default)]
+    stop_on_entry: bool,
+}
+
 impl Debuggee {
     fn launch(
         &mut self,
         arguments: LaunchRequestArguments,
         context: &mut Context,
     ) -> Result<Empty, Failure> {
-        let field = |name: &str| arguments.other.get(name);
-        let program =
-            field("program").ok_or(Failure::new("`program` is missing: a file to run"))?;
-        let path: PathBuf = program.decode()?;
+        let launch: Launch = arguments.decode()?;
+        let path = launch.program;
         let text = std::fs::read_to_string(&path)
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
         self.machine = Some(Machine::load(&text).map_err(Failure::new)?);
         self.path = path;
-        self.stop_on_entry = match field("stopOnEntry") {
-            Some(raw) => raw.decode()?,
-            None => false,
-        };
+        self.stop_on_entry = launch.stop_on_entry;
         // Breakpoints can be set now.
         context.outbox().event::<InitializedEvent>(Empty);
         self.begin(context.outbox());
@@ -296,16 +282,15 @@ impl Debuggee {
         Ok(Empty)
     }
 
-    /// Runs one line and reports its output, or the stop or end, to the client.
-    fn run_line(&mut self, outbox: &Outbox) {
+    /// If the program runs, runs one line and reports its output, or the stop or end, to the client. Returns whether it ran a line.
+    fn run_line(&mut self, outbox: &Outbox) -> bool {
         let (Some(machine), Some(goal)) = (&mut self.machine, &self.goal) else {
-            return;
+            return false;
         };
         match machine.step() {
             Ok(Ran::On(printed)) => {
                 if let Some(value) = printed {
-                    let output = OutputEventBody::new(format!("{value}\n"));
-                    outbox.event::<OutputEvent>(output.with_category(OutputEventCategory::Stdout));
+                    outbox.output(OutputEventCategory::Stdout, format!("{value}\n"));
                 }
                 let reached = match goal {
                     Goal::Breakpoint => false,
@@ -323,6 +308,7 @@ impl Debuggee {
             // The program stays at its line: the client may set a missing variable and continue.
             Err(error) => self.stop(StoppedEventReason::Exception, Some(error), outbox),
         }
+        true
     }
 
     fn is_breakpoint(&self, line: i64) -> bool {
@@ -350,8 +336,7 @@ impl Debuggee {
     fn end(&mut self, exit_code: i64, outbox: &Outbox) {
         self.goal = None;
         if self.machine.take().is_some() {
-            outbox.event::<ExitedEvent>(ExitedEventBody::new(exit_code));
-            outbox.event::<TerminatedEvent>(TerminatedEventBody::new());
+            outbox.ended(exit_code);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The client's tasks: one dispatches incoming messages to the tasks that wait for them, one writes queued messages in the order
 //! of their numbers.
 
-use std::borrow::Cow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -13,7 +12,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::client::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
-use crate::client::{ClientError, EventMessage};
+use crate::client::repairs::Received;
+use crate::client::run_in_terminal::Programs;
+use crate::client::{ClientError, EventMessage, MessageRepair};
 use crate::codec::{self, Decoder};
 use crate::failure::Failure;
 use crate::lifecycle::Violation;
@@ -22,7 +23,7 @@ use crate::transport::{Direction, Message, Options, Outgoing, Tap};
 use crate::types::Capabilities;
 
 type Answer = Pin<Box<dyn Future<Output = Result<Option<Raw>, Failure>> + Send>>;
-type ReverseHandler = Arc<dyn Fn(Option<Raw>) -> Answer + Send + Sync>;
+type ReverseHandler = Arc<dyn Fn(Option<Raw>, Received) -> Answer + Send + Sync>;
 
 /// How many messages are queued for an adapter before senders wait.
 const QUEUE: usize = 1024;
@@ -40,6 +41,7 @@ pub(super) struct Shared {
     /// Notified when a response or an event was received, and when the adapter is gone.
     news: Notify,
     tap: Option<Tap>,
+    programs: Arc<Programs>,
 }
 
 struct State {
@@ -68,6 +70,7 @@ pub(super) fn start(
         }),
         news: Notify::new(),
         tap,
+        programs: Programs::new(),
     });
     let writer = tokio::spawn(write(output, queued));
     let reading = shared.clone();
@@ -162,16 +165,19 @@ impl Shared {
             command,
             arguments,
             handler,
+            received,
         } = request;
         let panicked = || Failure::new(format!("the handler of `{command}` panicked"));
         let result = match handler {
             // The handler's future runs as another task, so that the request is answered even if the future panics.
-            Some(handler) => match catch_unwind(AssertUnwindSafe(|| handler(arguments))) {
-                Ok(answer) => tokio::spawn(answer)
-                    .await
-                    .unwrap_or_else(|_| Err(panicked())),
-                Err(_) => Err(panicked()),
-            },
+            Some(handler) => {
+                match catch_unwind(AssertUnwindSafe(|| handler(arguments, received))) {
+                    Ok(answer) => tokio::spawn(answer)
+                        .await
+                        .unwrap_or_else(|_| Err(panicked())),
+                    Err(_) => Err(panicked()),
+                }
+            }
             None => Err(Failure::unknown_command(&command)),
         };
         let Ok(place) = self.place().await else {
@@ -196,7 +202,7 @@ impl Shared {
     /// Assigns a message the next number and queues it, both under the state's lock, so that numbers and the order on the wire agree.
     fn queue(&self, state: &mut State, place: mpsc::OwnedPermit<String>, message: &Outgoing) {
         state.seq += 1;
-        let text = message.to_json(state.seq);
+        let text = codec::outgoing_text(state.seq, message);
         if let Some(tap) = &self.tap {
             tap(Direction::Sent, text.as_bytes());
         }
@@ -209,13 +215,13 @@ impl Shared {
         arguments: Option<Raw>,
     ) -> Result<Sent, ClientError> {
         let place = self.place().await?;
+        let arguments = self.lock().core.completed(command, arguments);
         let (sender, reply) = oneshot::channel();
         let mut state = self.lock();
         let seq = state.seq + 1;
         let facts = arguments.as_ref().map(Raw::as_raw_value);
         let failed = state.core.send(seq, command, facts, sender)?;
-        let command = Cow::Borrowed(command);
-        self.queue(&mut state, place, &Outgoing::Request { command, arguments });
+        self.queue(&mut state, place, &Outgoing::request(command, arguments));
         Ok(Sent { seq, reply, failed })
     }
 
@@ -277,6 +283,10 @@ impl Shared {
         self.lock().core.violations()
     }
 
+    pub(super) fn repairs(&self) -> Vec<MessageRepair> {
+        self.lock().core.repairs()
+    }
+
     pub(super) fn send_unadvertised(&self) {
         self.lock().core.send_unadvertised();
     }
@@ -291,20 +301,34 @@ impl Shared {
     ) where
         F: Future<Output = Result<R::Response, Failure>> + Send + 'static,
     {
-        let handler: ReverseHandler = Arc::new(move |raw| {
-            let answer = core::arguments_of::<R>(raw.as_ref()).map(&handler);
+        let handler: ReverseHandler = Arc::new(move |raw, received| {
+            let answer = core::arguments_of::<R>(raw.as_ref(), &received).map(&handler);
             Box::pin(async move { Ok(message::encode(&answer?.await?)?) })
         });
-        self.lock().core.on(R::COMMAND, handler);
+        self.lock().core.on::<R>(handler);
+    }
+
+    pub(super) fn announce(&self, capability: &'static str) {
+        self.lock().core.announce(capability);
+    }
+
+    pub(super) fn pages_variables(&self) -> bool {
+        self.lock().core.pages_variables()
+    }
+
+    /// The programs that were started for the adapter.
+    pub(super) fn programs(&self) -> &Arc<Programs> {
+        &self.programs
     }
 
     /// Call when the adapter is gone or the client is dropped. Nothing more is queued, and all waiting tasks wake.
     pub(super) fn close(&self) {
         let mut state = self.lock();
-        state.core.close();
+        let handlers = state.core.close();
         state.subscribers.clear();
         state.queue = None;
         drop(state);
         self.news.notify_waiters();
+        drop(handlers);
     }
 }

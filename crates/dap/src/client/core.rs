@@ -5,19 +5,23 @@
 //! task, `H` is the type of handlers.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::value::RawValue;
 
+use super::repairs::{MessageRepair, Received, Repairs};
+use super::run_in_terminal::with_cwd;
 use super::{ClientError, EventMessage, RequestFailure};
 use crate::envelope::{Envelope, Kind};
-use crate::failure::{Failure, failure_text};
+use crate::failure::{self, Failure, failure_text};
 use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
-use crate::message::{self, DecodeError, Event, Raw, Request};
+use crate::message::{self, DecodeError, Direction, Event, Raw, Request};
 use crate::transport::{Message, Outgoing};
-use crate::types::{Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest};
+use crate::types::{
+    Capabilities, CapabilitiesEvent, ErrorResponse, InitializeRequest, RunInTerminalRequest,
+};
 
 /// How many events are kept for `wait_for`, and how many bytes of their names and bodies; older ones are forgotten.
 const EVENTS_LIMIT: usize = 16_384;
@@ -26,10 +30,17 @@ const EVENTS_BYTES: usize = 16 << 20;
 const VIOLATIONS_LIMIT: usize = 1000;
 
 /// A response, for the thread or task that waits for it.
-pub(crate) struct Reply(Message);
+pub(crate) struct Reply(Message, Received);
+
+/// A response with a list, and the indices of the items that could not be read and are missing in it.
+pub(crate) type ListAnswer<R> = Result<(<R as Request>::Response, Vec<usize>), ClientError>;
 
 impl Reply {
     pub(crate) fn decode<R: Request>(&self) -> Result<R::Response, ClientError> {
+        self.decode_list::<R>().map(|(response, _)| response)
+    }
+
+    pub(crate) fn decode_list<R: Request>(&self) -> ListAnswer<R> {
         let Ok(Envelope {
             kind:
                 Kind::Response {
@@ -44,12 +55,13 @@ impl Reply {
             return Err(ClientError::Disconnected);
         };
         if success {
-            return message::decode_or_default::<R::Response>(body).map_err(|error| {
-                ClientError::BadResponse {
+            return self
+                .1
+                .decode_all(R::COMMAND, body)
+                .map_err(|error| ClientError::BadResponse {
                     command: R::COMMAND,
                     error,
-                }
-            });
+                });
         }
         let error = body.and_then(|body| message::decode::<ErrorResponse>(body).ok());
         Err(Box::new(RequestFailure {
@@ -109,6 +121,7 @@ pub(crate) struct ReverseRequest<H> {
     pub(crate) arguments: Option<Raw>,
     /// `None` if no handler is registered for the command.
     pub(crate) handler: Option<H>,
+    pub(crate) received: Received,
 }
 
 /// A request that waits for its response.
@@ -129,8 +142,15 @@ pub(crate) struct Core<S, H> {
     /// How many events were received.
     events_seen: u64,
     handlers: HashMap<&'static str, H>,
+    /// The fields that `initialize` sets for the handlers of reverse requests.
+    announced: BTreeSet<&'static str>,
+    /// The client has announced that it reads variables in pages.
+    pages_variables: bool,
     capabilities: Capabilities,
     violations: Vec<Violation>,
+    repairs: Repairs,
+    /// How many messages were received.
+    received: u64,
     /// Requests are sent although the adapter does not advertise the capability that they depend on.
     sends_unadvertised: bool,
     closed: bool,
@@ -145,8 +165,12 @@ impl<S, H: Clone> Core<S, H> {
             events_bytes: 0,
             events_seen: 0,
             handlers: HashMap::new(),
+            announced: BTreeSet::new(),
+            pages_variables: false,
             capabilities: Capabilities::new(),
             violations: Vec::new(),
+            repairs: Repairs::default(),
+            received: 0,
             sends_unadvertised: false,
             closed: false,
         }
@@ -201,6 +225,8 @@ impl<S, H: Clone> Core<S, H> {
                 self.violations.push(violation);
             }
         }
+        self.received += 1;
+        let received = Received::new(envelope.seq, self.received, &self.repairs);
         match envelope.kind {
             Kind::Response {
                 request_seq,
@@ -210,7 +236,7 @@ impl<S, H: Clone> Core<S, H> {
                 ..
             } => {
                 if success && command == InitializeRequest::COMMAND {
-                    self.merge_capabilities(message::decode_or_default(body));
+                    self.merge_capabilities(received.decode(&command, body));
                 }
                 let Some(waiting) = self.waiting.remove(&request_seq) else {
                     return Action::None;
@@ -219,17 +245,20 @@ impl<S, H: Clone> Core<S, H> {
                     waiting.failed.store(true, Ordering::Release);
                 }
                 // A new message without a share of the read-ahead budget: a response that nobody waits for yet must not use the budget up.
-                Action::Response(waiting.reply, Reply(Message::new(message.into_text())))
+                Action::Response(
+                    waiting.reply,
+                    Reply(Message::new(message.into_text()), received),
+                )
             }
             Kind::Event { event, body } => {
                 if event == CapabilitiesEvent::EVENT {
-                    let body =
-                        message::decode_or_default::<<CapabilitiesEvent as Event>::Body>(body);
+                    let body = received.decode::<<CapabilitiesEvent as Event>::Body>(&event, body);
                     self.merge_capabilities(body.map(|body| body.capabilities));
                 }
                 let event = EventMessage {
                     event: event.into_owned(),
                     body: body.map(Raw::from),
+                    received,
                 };
                 self.keep_event(event.clone());
                 Action::Event(event)
@@ -239,6 +268,7 @@ impl<S, H: Clone> Core<S, H> {
                 handler: self.handlers.get(&*command).cloned(),
                 command: command.into_owned(),
                 arguments: arguments.map(Raw::from),
+                received,
             }),
         }
     }
@@ -276,23 +306,7 @@ impl<S, H: Clone> Core<S, H> {
             tracing::error!(%violation, "a response was not sent");
             return None;
         }
-        let command = Cow::Owned(command);
-        Some(match result {
-            Ok(body) => Outgoing::Success {
-                request_seq,
-                command,
-                body,
-            },
-            Err(failure) => {
-                let (message, body) = failure.into_parts();
-                Outgoing::Failure {
-                    request_seq,
-                    command,
-                    message,
-                    body,
-                }
-            }
-        })
+        Some(failure::response(request_seq, command, result))
     }
 
     /// Takes the first event from number `looked_at` on for which `pick` returns a value. `Ok(None)`: there is none yet, and `looked_at`
@@ -338,18 +352,60 @@ impl<S, H: Clone> Core<S, H> {
         self.violations.clone()
     }
 
-    pub(crate) fn on(&mut self, command: &'static str, handler: H) {
-        self.handlers.insert(command, handler);
+    pub(crate) fn repairs(&self) -> Vec<MessageRepair> {
+        self.repairs.list()
+    }
+
+    /// Registers the handler of a reverse request, which `initialize` then announces.
+    pub(crate) fn on<R: Request>(&mut self, handler: H) {
+        self.handlers.insert(R::COMMAND, handler);
+        if let (Direction::ToClient, Some(capability)) = (R::DIRECTION, R::CAPABILITY) {
+            self.announce(capability);
+        }
+    }
+
+    /// Has `initialize` set a field of its arguments, unless the caller sets it.
+    pub(crate) fn announce(&mut self, capability: &'static str) {
+        self.announced.insert(capability);
+    }
+
+    /// The arguments to send: for `initialize`, with what the handlers add to them.
+    pub(crate) fn completed(&mut self, command: &str, arguments: Option<Raw>) -> Option<Raw> {
+        if command != InitializeRequest::COMMAND {
+            return arguments;
+        }
+        let Some(Ok(mut fields)) = arguments.as_ref().map(Raw::decode::<BTreeMap<String, Raw>>)
+        else {
+            return arguments;
+        };
+        let paging = fields.get("supportsVariablePaging");
+        self.pages_variables = paging.is_some_and(|paging| paging.text() == "true");
+        if self.announced.is_empty() {
+            return arguments;
+        }
+        for &capability in &self.announced {
+            if let (false, Ok(yes)) = (fields.contains_key(capability), Raw::new(&true)) {
+                fields.insert(capability.to_owned(), yes);
+            }
+        }
+        Raw::new(&fields).ok().or(arguments)
+    }
+
+    pub(crate) fn pages_variables(&self) -> bool {
+        self.pages_variables
     }
 
     pub(crate) fn send_unadvertised(&mut self) {
         self.sends_unadvertised = true;
     }
 
-    /// Notes that the adapter is gone. Drops the senders of all responses still awaited, which ends the waiting.
-    pub(crate) fn close(&mut self) {
+    /// Notes that the adapter is gone. Drops the senders of all responses still awaited, which ends the waiting. Returns the handlers, which
+    /// nothing calls any more: what they own may take time to drop.
+    #[must_use = "to be dropped without a lock"]
+    pub(crate) fn close(&mut self) -> HashMap<&'static str, H> {
         self.closed = true;
         self.waiting.clear();
+        std::mem::take(&mut self.handlers)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -364,9 +420,15 @@ impl<S, H: Clone> Core<S, H> {
     }
 }
 
-/// Decodes the arguments of a reverse request.
-pub(crate) fn arguments_of<R: Request>(raw: Option<&Raw>) -> Result<R::Arguments, Failure> {
-    message::decode_or_default(raw.map(Raw::as_raw_value))
+/// Decodes the arguments of a reverse request leniently, and notes what was repaired.
+pub(crate) fn arguments_of<R: Request>(
+    raw: Option<&Raw>,
+    received: &Received,
+) -> Result<R::Arguments, Failure> {
+    let is_program = R::COMMAND == RunInTerminalRequest::COMMAND;
+    let completed = raw.filter(|_| is_program).and_then(with_cwd);
+    let raw = completed.as_ref().or(raw);
+    { received.decode(R::COMMAND, raw.map(Raw::as_raw_value)) }
         .map_err(|error| Failure::new(format!("bad arguments for `{}`: {error}", R::COMMAND)))
 }
 

@@ -1,6 +1,5 @@
 //! Dispatches incoming messages to the threads that wait for them.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -11,14 +10,31 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, select};
 
 use super::core::{self, Action, Core, NoEvent, Reply, ReverseRequest};
-use super::{ClientError, EventMessage};
+use super::repairs::Received;
+use super::run_in_terminal::Programs;
+use super::{ClientError, EventMessage, MessageRepair};
 use crate::failure::Failure;
 use crate::lifecycle::Violation;
 use crate::message::{self, Raw, Request};
 use crate::transport::{Incoming, Outgoing, SendError, Writer};
 use crate::types::Capabilities;
 
-type ReverseHandler = Arc<dyn Fn(Option<&Raw>) -> Result<Option<Raw>, Failure> + Send + Sync>;
+type Answer = dyn Fn(Option<&Raw>, &Received) -> Result<Option<Raw>, Failure> + Send + Sync;
+
+#[derive(Clone)]
+struct ReverseHandler {
+    answer: Arc<Answer>,
+    runs: Runs,
+}
+
+/// On which thread a handler of a reverse request runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// The thread that handles the incoming messages.
+    Here,
+    /// One of its own, for each request.
+    Elsewhere,
+}
 
 /// A request that was sent.
 pub(super) struct Sent {
@@ -36,6 +52,7 @@ pub(super) struct Shared {
     /// Signalled when a response or an event was received, and when the adapter is gone.
     news: Condvar,
     writer: Writer,
+    programs: Arc<Programs>,
 }
 
 struct State {
@@ -83,6 +100,7 @@ impl Shared {
             }),
             news: Condvar::new(),
             writer,
+            programs: Programs::new(),
         }
     }
 
@@ -96,10 +114,8 @@ impl Shared {
         arguments: Option<Raw>,
     ) -> Result<Sent, ClientError> {
         let (sender, reply) = crossbeam_channel::bounded(1);
-        let request = Outgoing::Request {
-            command: Cow::Borrowed(command),
-            arguments: arguments.clone(),
-        };
+        let arguments = self.lock().core.completed(command, arguments);
+        let request = Outgoing::request(command, arguments.clone());
         let arguments = arguments.as_ref().map(Raw::as_raw_value);
         let mut failed = Arc::default();
         let seq = self.writer.send_if(&request, |seq| {
@@ -155,6 +171,10 @@ impl Shared {
         self.lock().core.violations()
     }
 
+    pub(super) fn repairs(&self) -> Vec<MessageRepair> {
+        self.lock().core.repairs()
+    }
+
     pub(super) fn send_unadvertised(&self) {
         self.lock().core.send_unadvertised();
     }
@@ -180,16 +200,30 @@ impl Shared {
 
     pub(super) fn on<R: Request>(
         &self,
+        runs: Runs,
         handler: impl Fn(R::Arguments) -> Result<R::Response, Failure> + Send + Sync + 'static,
     ) {
-        let handler: ReverseHandler = Arc::new(move |arguments| {
-            let arguments = core::arguments_of::<R>(arguments)?;
+        let answer = Arc::new(move |arguments: Option<&Raw>, received: &Received| {
+            let arguments = core::arguments_of::<R>(arguments, received)?;
             Ok(message::encode(&handler(arguments)?)?)
         });
-        self.lock().core.on(R::COMMAND, handler);
+        self.lock().core.on::<R>(ReverseHandler { answer, runs });
     }
 
-    fn receive(&self, message: crate::transport::Message) {
+    pub(super) fn announce(&self, capability: &'static str) {
+        self.lock().core.announce(capability);
+    }
+
+    pub(super) fn pages_variables(&self) -> bool {
+        self.lock().core.pages_variables()
+    }
+
+    /// The programs that were started for the adapter.
+    pub(super) fn programs(&self) -> &Arc<Programs> {
+        &self.programs
+    }
+
+    fn receive(self: &Arc<Self>, message: crate::transport::Message) {
         let mut state = self.lock();
         match state.core.receive(message) {
             Action::None => {}
@@ -207,8 +241,22 @@ impl Shared {
             }
             Action::Request(request) => {
                 drop(state);
-                self.answer(request);
+                match &request.handler {
+                    Some(handler) if handler.runs == Runs::Elsewhere => {
+                        self.answer_elsewhere(request)
+                    }
+                    _ => self.answer(request),
+                }
             }
+        }
+    }
+
+    fn answer_elsewhere(self: &Arc<Self>, request: ReverseRequest<ReverseHandler>) {
+        let (seq, command) = (request.seq, request.command.clone());
+        let shared = self.clone();
+        let thread = thread::Builder::new().name("dap-handler".to_owned());
+        if let Err(error) = thread.spawn(move || shared.answer(request)) {
+            self.respond(seq, command, Err(error.into()));
         }
     }
 
@@ -216,12 +264,18 @@ impl Shared {
         let ReverseRequest { seq, command, .. } = request;
         let result = match request.handler {
             // A handler that panics must not end the client's thread. The request is answered with an error instead.
-            Some(handler) => catch_unwind(AssertUnwindSafe(|| handler(request.arguments.as_ref())))
-                .unwrap_or_else(|_| {
+            Some(handler) => {
+                let answer = || (handler.answer)(request.arguments.as_ref(), &request.received);
+                catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| {
                     Err(Failure::new(format!("the handler of `{command}` panicked")))
-                }),
+                })
+            }
             None => Err(Failure::unknown_command(&command)),
         };
+        self.respond(seq, command, result);
+    }
+
+    fn respond(&self, seq: i64, command: String, result: Result<Option<Raw>, Failure>) {
         let response = self.lock().core.respond(seq, command, result);
         if let Some(response) = response {
             self.writer.send(&response).ok();
@@ -231,10 +285,11 @@ impl Shared {
     /// Notes that the adapter is gone, and wakes all waiting threads.
     fn close(&self) {
         let mut state = self.lock();
-        state.core.close();
+        let handlers = state.core.close();
         state.subscribers.clear();
         drop(state);
         self.news.notify_all();
+        drop(handlers);
     }
 }
 

@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, getpgid, kill_process_group};
 use crate::transport::{Connection, Options};
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{ends_within, kill_family};
+pub(crate) use linux::{End, ends_within, kill_family, leads_others};
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) use unix::{ends_within, kill_family};
 

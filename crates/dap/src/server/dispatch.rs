@@ -8,7 +8,10 @@ use serde_json::value::RawValue;
 
 use super::conventions::ClientConventions;
 use super::failure::Failure;
+use super::later::Later;
 use super::outbox::Outbox;
+#[cfg(feature = "tokio")]
+use super::tasks::Tasks;
 use crate::cancel::CancelToken;
 use crate::message::{self, Raw, Request};
 use crate::types::InitializeRequestArguments;
@@ -21,6 +24,9 @@ pub struct Context {
     pub(super) cancel: CancelToken,
     pub(super) request_seq: i64,
     pub(super) after: Vec<Box<dyn FnOnce() + Send>>,
+    /// Where the futures of asynchronous handlers run; `None` in sessions that have no such handlers.
+    #[cfg(feature = "tokio")]
+    pub(crate) tasks: Option<Arc<Tasks>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -62,6 +68,11 @@ impl Context {
     /// thread sends it, that thread calls `run`.
     pub fn after_response(&mut self, run: impl FnOnce() + Send + 'static) {
         self.after.push(Box::new(run));
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn client_arc(&self) -> Arc<InitializeRequestArguments> {
+        self.client.clone()
     }
 }
 
@@ -164,7 +175,8 @@ fn answer<R: Request>(
 }
 
 /// A handler for one command, its types erased. It answers the request, or gives the adapter's handler a [`Responder`] that answers later.
-pub(super) type Handler<S> = Box<dyn Fn(&mut S, Option<&RawValue>, &mut Context) + Send + Sync>;
+pub(crate) type Handler<S> =
+    Box<dyn Fn(&mut S, Option<&RawValue>, &mut Context, &Later<S>) + Send + Sync>;
 
 /// A handler that answers by returning.
 pub(super) fn immediate<S, R: Request>(
@@ -173,7 +185,7 @@ pub(super) fn immediate<S, R: Request>(
     + Sync
     + 'static,
 ) -> Handler<S> {
-    Box::new(move |state, arguments, context| {
+    Box::new(move |state, arguments, context, _| {
         let result = decode::<R>(arguments).and_then(|arguments| {
             catch_unwind(AssertUnwindSafe(|| handler(state, arguments, context)))
                 .unwrap_or_else(|panic| Err(panicked(R::COMMAND, &*panic)))
@@ -188,10 +200,13 @@ pub(super) fn immediate<S, R: Request>(
 }
 
 /// A handler that answers through a [`Responder`].
-pub(super) fn deferred<S, R: Request>(
-    handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context) + Send + Sync + 'static,
+pub(crate) fn deferred<S, R: Request>(
+    handler: impl Fn(&mut S, R::Arguments, Responder<R>, &mut Context, &Later<S>)
+    + Send
+    + Sync
+    + 'static,
 ) -> Handler<S> {
-    Box::new(move |state, arguments, context| {
+    Box::new(move |state, arguments, context, later| {
         let responder = Responder::new(
             context.outbox.clone(),
             context.request_seq,
@@ -199,7 +214,7 @@ pub(super) fn deferred<S, R: Request>(
         );
         match decode::<R>(arguments) {
             Ok(arguments) => {
-                let run = || handler(state, arguments, responder, context);
+                let run = || handler(state, arguments, responder, context, later);
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
                     // Dropping the responder has answered, unless the handler had passed it on.
                     let failure = panicked(R::COMMAND, &*panic);
@@ -221,7 +236,7 @@ pub(super) fn bad_arguments(command: &str, error: &message::DecodeError) -> Fail
 }
 
 /// The failure of a request whose handler panicked. The session goes on.
-fn panicked(command: &str, panic: &(dyn std::any::Any + Send)) -> Failure {
+pub(crate) fn panicked(command: &str, panic: &(dyn std::any::Any + Send)) -> Failure {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -5,24 +5,25 @@
 //! events don't wait for the handler. Before `initialize` is answered, nothing but responses leaves.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
 use serde_json::value::RawValue;
 
 use super::FailuresFor;
-use super::failure::Failure;
 use crate::cancel::{CancelToken, Cancellations};
 use crate::envelope::Envelope;
+use crate::failure::{self, Failure};
 use crate::lifecycle::{Facts, Lifecycle, Severity, Side, Violation};
 use crate::message::{self, DecodeError, Event, Raw, Request};
 use crate::transport::{Outgoing, Writer};
 use crate::types::{
-    DisconnectRequest, ExitedEvent, InitializeRequestArguments, OutputEvent, ProgressEndEvent,
-    ProgressStartEvent, ProgressUpdateEvent, TerminatedEvent,
+    DisconnectRequest, ExitedEvent, ExitedEventBody, InitializeRequestArguments, OutputEvent,
+    OutputEventBody, OutputEventCategory, ProgressEndEvent, ProgressStartEvent,
+    ProgressUpdateEvent, StoppedEvent, StoppedEventBody, StoppedEventReason, TerminatedEvent,
+    TerminatedEventBody,
 };
 
 /// Sends events and reverse requests to the client, from any thread. Clones send to the same client.
@@ -33,6 +34,8 @@ use crate::types::{
 #[derive(Clone)]
 pub struct Outbox {
     shared: Arc<Shared>,
+    /// The request whose response leaves before what is sent here.
+    before: Option<i64>,
 }
 
 impl std::fmt::Debug for Outbox {
@@ -51,6 +54,8 @@ struct Shared {
     cancellations: Arc<Cancellations>,
     failures_for: Option<FailuresFor>,
     keeps_conventions: bool,
+    /// Called when `disconnect` was answered. Where it is set, all other requests are answered before.
+    on_end: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 type AfterResponse = Box<dyn FnOnce() + Send>;
@@ -63,6 +68,8 @@ struct State {
     held: VecDeque<Held>,
     /// The reverse requests that wait for their response, by number.
     asked: HashMap<i64, Answer>,
+    /// The events that leave once a request is answered, by its number.
+    held_for: HashMap<i64, Vec<Held>>,
     /// The closures to call once a request is answered, by its number.
     after: HashMap<i64, Vec<AfterResponse>>,
     /// The arguments of the client's `initialize`.
@@ -71,7 +78,7 @@ struct State {
     over: bool,
     /// The client is gone.
     disconnected: bool,
-    /// The session was dropped, and its open requests were answered with an error.
+    /// The open requests were answered with an error, since the session ends.
     ended: bool,
 }
 
@@ -145,6 +152,7 @@ impl Outbox {
             handling: false,
             held: VecDeque::new(),
             asked: HashMap::new(),
+            held_for: HashMap::new(),
             after: HashMap::new(),
             client: None,
             over: false,
@@ -158,8 +166,30 @@ impl Outbox {
                 cancellations,
                 failures_for,
                 keeps_conventions,
+                on_end: OnceLock::new(),
             }),
+            before: None,
         }
+    }
+
+    /// An outbox whose events leave behind the response to a request, except for output and progress, which leave at once.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn behind(&self, request_seq: i64) -> Self {
+        let shared = self.shared.clone();
+        let before = Some(request_seq);
+        Self { shared, before }
+    }
+
+    /// Calls `on_end` when `disconnect` was answered. From now on, all other requests are answered before that with an error that says
+    /// that they were cancelled.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn cancel_at_end(&self, on_end: impl Fn() + Send + Sync + 'static) {
+        self.shared.on_end.set(Box::new(on_end)).ok();
+    }
+
+    #[cfg(feature = "tokio")]
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.shared.writer
     }
 
     /// Sends an event. It leaves at once or, while a handler runs, when the handler has returned: after the response, if the handler
@@ -172,6 +202,42 @@ impl Outbox {
     /// `terminated` and the response to `disconnect`. Sending output never blocks.
     pub fn event<E: Event>(&self, body: E::Body) {
         self.event_keeping::<E>(body, None);
+    }
+
+    /// Sends an `output` event: what the debuggee has printed, or what the user is to know. A line ends with `\n`.
+    ///
+    /// ```
+    /// # use dapple_dap::Server;
+    /// use dapple_dap::types::*;
+    ///
+    /// # let server = Server::<()>::builder()
+    /// .on::<ConfigurationDoneRequest>(|_, _, context| {
+    ///     context.outbox().output(OutputEventCategory::Stdout, "hello\n");
+    ///     Ok(Empty)
+    /// })
+    /// # .build();
+    /// # let (client, session) = dapple_dap::testing::TestClient::of(&server, ());
+    /// # client.initialize();
+    /// # client.ok::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new());
+    /// # client.assert_output("stdout", "hello\n");
+    /// # client.disconnect();
+    /// # session.join().unwrap();
+    /// ```
+    pub fn output(&self, category: OutputEventCategory, text: impl Into<String>) {
+        self.event::<OutputEvent>(OutputEventBody::new(text).with_category(category));
+    }
+
+    /// Sends a `stopped` event: a thread has stopped, and with it all others. For more, such as a text or the breakpoints' ids, send a
+    /// [`StoppedEvent`](crate::types::StoppedEvent).
+    pub fn stopped(&self, reason: StoppedEventReason, thread: i64) {
+        let stopped = StoppedEventBody::new(reason).with_thread_id(thread);
+        self.event::<StoppedEvent>(stopped.with_all_threads_stopped(true));
+    }
+
+    /// Sends `exited` and `terminated`: the debuggee has ended with this exit code, and there is nothing more to debug.
+    pub fn ended(&self, exit_code: i64) {
+        self.event::<ExitedEvent>(ExitedEventBody::new(exit_code));
+        self.event::<TerminatedEvent>(TerminatedEventBody::new());
     }
 
     /// As [`event`](Self::event). `kept` is dropped when the event no longer waits to be sent, so that the caller can count the output that
@@ -193,7 +259,15 @@ impl Outbox {
             self.send_event(&mut state, name, body, kept);
             return;
         }
-        state.held.push_back(Held::Event { name, body, kept });
+        let event = Held::Event { name, body, kept };
+        if let Some(request) = self.before
+            && name != OutputEvent::EVENT
+            && state.lifecycle.is_waiting(Side::Client, request)
+        {
+            state.held_for.entry(request).or_default().push(event);
+            return;
+        }
+        state.held.push_back(event);
         self.send_held(state);
     }
 
@@ -335,10 +409,7 @@ impl Outbox {
             }
             Err(violation) => return tracing::warn!(%violation, "an event was not sent"),
         }
-        let message = Outgoing::Event {
-            event: Cow::Borrowed(name),
-            body,
-        };
+        let message = Outgoing::event(name, body);
         let writer = &self.shared.writer;
         match follows_output(name) {
             true => writer.send_output(message, kept).ok(),
@@ -383,10 +454,7 @@ impl Outbox {
             }
             _ => {}
         }
-        let request = Outgoing::Request {
-            command: Cow::Borrowed(command),
-            arguments,
-        };
+        let request = Outgoing::request(command, arguments);
         let mut answer = Some(answer);
         let sent = self.shared.writer.send_with(&request, |seq| {
             state.lifecycle.note_request(Side::Adapter, seq, command);
@@ -466,7 +534,49 @@ impl Outbox {
         result: Result<Option<Raw>, Failure>,
     ) {
         let result = result.map_err(|failure| self.adjusted(failure));
+        let cancels = self.shared.on_end.get().is_some() && command == DisconnectRequest::COMMAND;
+        let cancelled = cancels.then(|| self.adjusted(Failure::cancelled()));
         let mut state = self.shared.lock();
+        let mut after = Vec::new();
+        if let Some(cancelled) = cancelled
+            && state.ends_by(request_seq, command)
+        {
+            state.ended = true;
+            for (seq, command) in state.unanswered() {
+                if seq != request_seq {
+                    let result = Err(cancelled.clone());
+                    let events = state.held_for.remove(&seq);
+                    after.extend(self.send_response(&mut state, seq, &command, result));
+                    // Nothing may follow the response to `disconnect`.
+                    for event in events.into_iter().flatten() {
+                        if let Held::Event { name, body, kept } = event {
+                            self.send_event(&mut state, name, body, kept);
+                        }
+                    }
+                }
+            }
+        }
+        after.extend(self.send_response(&mut state, request_seq, command, result));
+        let is_over = state.over;
+        self.send_held(state);
+        for closure in after {
+            closure();
+        }
+        if let Some(on_end) = self.shared.on_end.get()
+            && is_over
+        {
+            on_end();
+        }
+    }
+
+    /// Sends a response as [`respond`](Self::respond) does, but for what follows it. Returns the closures to call then.
+    fn send_response(
+        &self,
+        state: &mut State,
+        request_seq: i64,
+        command: &str,
+        result: Result<Option<Raw>, Failure>,
+    ) -> Vec<AfterResponse> {
         let body = result.as_ref().ok().and_then(Option::as_ref);
         let facts = Facts::Response {
             request_seq,
@@ -480,32 +590,11 @@ impl Outbox {
             } else {
                 tracing::error!(%violation, "a response was not sent");
             }
-            return;
+            return Vec::new();
         }
         tracing::debug!(success = result.is_ok(), "answered");
-        // A `disconnect` before `initialize` was refused and does not end the session.
-        if command == DisconnectRequest::COMMAND
-            && (state.lifecycle.is_open() || request_seq == NOT_FROM_CLIENT)
-        {
-            state.over = true;
-        }
-        let command = Cow::Owned(command.to_owned());
-        let response = match result {
-            Ok(body) => Outgoing::Success {
-                request_seq,
-                command,
-                body,
-            },
-            Err(failure) => {
-                let (message, body) = failure.into_parts();
-                Outgoing::Failure {
-                    request_seq,
-                    command,
-                    message,
-                    body,
-                }
-            }
-        };
+        state.over |= state.is_end(request_seq, command);
+        let response = failure::response(request_seq, command.to_owned(), result);
         // Clients read no output after the response to `disconnect`, so that response is queued behind all output.
         let sent = match state.over {
             _ if request_seq == NOT_FROM_CLIENT => Ok(()),
@@ -514,11 +603,9 @@ impl Outbox {
         };
         sent.ok();
         self.shared.cancellations.end(request_seq);
-        let after = state.after.remove(&request_seq);
-        self.send_held(state);
-        for closure in after.into_iter().flatten() {
-            closure();
-        }
+        let events = state.held_for.remove(&request_seq);
+        state.held.extend(events.into_iter().flatten());
+        state.after.remove(&request_seq).unwrap_or_default()
     }
 
     /// Calls closures after the response to a request; now, if the response was sent already.
@@ -537,23 +624,22 @@ impl Outbox {
         }
     }
 
-    /// Ends the session: answers the requests that are still without a response with an error.
+    /// Ends the session: answers the requests that are still without a response with an error. Reverse requests fail, and what was not sent
+    /// is discarded: the closures that wait for answers may keep this outbox.
     pub(super) fn end(&self) {
-        let unanswered: Vec<_> = {
+        let unanswered = {
             let mut state = self.shared.lock();
             state.ended = true;
-            let unanswered = state.lifecycle.unanswered(Side::Client);
-            unanswered
-                .map(|(seq, command)| (seq, command.to_owned()))
-                .collect()
+            state.unanswered()
         };
         for (seq, command) in unanswered {
             let sentence = format!("the session ended before `{command}` was answered");
             self.respond(seq, &command, Err(Failure::new(sentence)));
         }
+        self.client_disconnected();
     }
 
-    /// Notes that the client is gone: reverse requests fail, and held events are discarded.
+    /// Notes that the client is gone, or that the session has ended: reverse requests fail, and held events are discarded.
     pub(super) fn client_disconnected(&self) {
         let mut state = self.shared.lock();
         state.disconnected = true;
@@ -566,10 +652,34 @@ impl Outbox {
                     Held::Event { .. } => None,
                 }),
         );
+        state.held_for.clear();
         drop(state);
         for answer in answers {
             answer(Err(RequestError::Disconnected));
         }
+    }
+}
+
+impl State {
+    /// Whether the response to this request ends the session. A `disconnect` before `initialize` was refused and does not.
+    fn is_end(&self, request_seq: i64, command: &str) -> bool {
+        command == DisconnectRequest::COMMAND
+            && (self.lifecycle.is_open() || request_seq == NOT_FROM_CLIENT)
+    }
+
+    /// Whether the session goes on and the response to this request, which has none yet, ends it.
+    fn ends_by(&self, request_seq: i64, command: &str) -> bool {
+        !self.over
+            && self.is_end(request_seq, command)
+            && self.lifecycle.is_waiting(Side::Client, request_seq)
+    }
+
+    /// The client's requests without a response: their numbers and commands.
+    fn unanswered(&self) -> Vec<(i64, String)> {
+        let unanswered = self.lifecycle.unanswered(Side::Client);
+        unanswered
+            .map(|(seq, command)| (seq, command.to_owned()))
+            .collect()
     }
 }
 

@@ -45,8 +45,8 @@ pub enum Flow {
 /// It handles the incoming messages in order and calls the handlers of its [`Server`]. Without a handler it answers `initialize`,
 /// unknown requests, and requests at the wrong time or with bad arguments.
 ///
-/// [`run`](Self::run) is for adapters that wait only for the client. An adapter that also waits for its debuggee has a loop of
-/// its own and calls [`handle`](Self::handle):
+/// [`run`](Self::run) is for adapters that wait only for the client, [`run_interpreter`](Self::run_interpreter) for those that execute
+/// the debuggee themselves. An adapter that waits for its debuggee has a loop of its own and calls [`handle`](Self::handle):
 ///
 /// ```
 /// use dapple_dap::{Connection, Flow, Server, Session};
@@ -125,6 +125,8 @@ impl<S: 'static> Session<S> {
             cancel: CancelToken::new(),
             request_seq: 0,
             after: Vec::new(),
+            #[cfg(feature = "tokio")]
+            tasks: None,
         };
         let incoming = connection.incoming.clone();
         Self {
@@ -173,6 +175,12 @@ impl<S: 'static> Session<S> {
         self.later.set_wake(Arc::new(wake));
     }
 
+    /// Sets where the futures of asynchronous handlers run.
+    #[cfg(feature = "tokio")]
+    pub(crate) fn set_tasks(&mut self, tasks: Arc<super::tasks::Tasks>) {
+        self.context.tasks = Some(tasks);
+    }
+
     /// Runs a closure of [`jobs`](Self::jobs). If it panics, that is logged, and the session goes on.
     pub fn run_job(&self, state: &mut S, job: Job<S>) -> Flow {
         if catch_unwind(AssertUnwindSafe(|| job(state, self))).is_err() {
@@ -184,22 +192,84 @@ impl<S: 'static> Session<S> {
     /// Handles messages and runs the closures of [`later`](Self::later) until the session is over. For adapters that wait for nothing
     /// else.
     pub fn run(&mut self, state: &mut S) {
-        loop {
-            let flow = select! {
-                recv(self.incoming) -> incoming => match incoming {
-                    Ok(incoming) => self.handle(state, incoming),
-                    Err(_) => return,
-                },
-                recv(self.jobs) -> job => match job {
-                    Ok(job) => self.run_job(state, job),
-                    Err(_) => return,
-                },
-            };
-            if flow == Flow::Closed {
-                self.finish();
+        while self.run_next(state) == Flow::Continue {}
+    }
+
+    /// As [`run`](Self::run), for an adapter that executes the debuggee itself, such as an interpreter. As long as no message waits,
+    /// `execute` is called: it executes a little, say a line, and returns true. While the debuggee is stopped, it returns false; the
+    /// session then waits for the next message. So the client can pause a program that never ends, and all runs on one thread.
+    ///
+    /// ```
+    /// use dapple_dap::Server;
+    /// use dapple_dap::types::*;
+    ///
+    /// #[derive(Default)]
+    /// struct Counter {
+    ///     count: u64,
+    ///     is_running: bool,
+    /// }
+    ///
+    /// let server = Server::builder()
+    ///     .on::<ConfigurationDoneRequest>(|counter: &mut Counter, _, _| {
+    ///         counter.is_running = true;
+    ///         Ok(Empty)
+    ///     })
+    ///     .on::<PauseRequest>(|counter, _, context| {
+    ///         counter.is_running = false;
+    ///         context.outbox().stopped(StoppedEventReason::Pause, 1);
+    ///         Ok(Empty)
+    ///     })
+    ///     .build();
+    /// let (client, adapter) = dapple_dap::Connection::memory();
+    /// # let thread = std::thread::spawn(move || {
+    /// server.start(&adapter).run_interpreter(&mut Counter::default(), |counter, _outbox| {
+    ///     counter.count += u64::from(counter.is_running);
+    ///     counter.is_running
+    /// });
+    /// # });
+    /// # let client = dapple_dap::testing::TestClient::new(client);
+    /// # client.initialize();
+    /// # client.ok::<ConfigurationDoneRequest>(ConfigurationDoneArguments::new());
+    /// # client.ok::<PauseRequest>(PauseArguments::new(1));
+    /// # client.wait_for::<StoppedEvent>();
+    /// # client.disconnect();
+    /// # thread.join().unwrap();
+    /// ```
+    pub fn run_interpreter(
+        &mut self,
+        state: &mut S,
+        mut execute: impl FnMut(&mut S, &Outbox) -> bool,
+    ) {
+        let outbox = self.outbox();
+        // A deferred `disconnect` may end the session between two messages.
+        while self.flow() == Flow::Continue {
+            let is_idle = self.incoming.is_empty() && self.jobs.is_empty();
+            if is_idle && execute(state, &outbox) {
+                continue;
+            }
+            if self.run_next(state) == Flow::Closed {
                 return;
             }
         }
+        self.finish();
+    }
+
+    /// Waits for a message or a closure, and handles it.
+    fn run_next(&mut self, state: &mut S) -> Flow {
+        let flow = select! {
+            recv(self.incoming) -> incoming => match incoming {
+                Ok(incoming) => self.handle(state, incoming),
+                Err(_) => return Flow::Closed,
+            },
+            recv(self.jobs) -> job => match job {
+                Ok(job) => self.run_job(state, job),
+                Err(_) => return Flow::Closed,
+            },
+        };
+        if flow == Flow::Closed {
+            self.finish();
+        }
+        flow
     }
 
     /// Handles one message.
@@ -409,7 +479,7 @@ impl<S: 'static> Session<S> {
             }
             Some(handler) => {
                 self.disconnecting |= command == DisconnectRequest::COMMAND;
-                handler(state, arguments, &mut self.context);
+                handler(state, arguments, &mut self.context, &self.later);
             }
             None => outbox.respond(seq, command, Err(Failure::unknown_command(command))),
         }

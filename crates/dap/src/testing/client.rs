@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::verbs::Place;
 use crate::client::{Client, ClientError, DEFAULT_TIMEOUT, Pending};
-use crate::message::{Event, Raw, Request};
+use crate::message::{Event, Request};
 use crate::server::{Server, Session};
 use crate::transport::Connection;
 use crate::types::{
@@ -78,7 +78,7 @@ impl Deref for TestClient {
     }
 }
 
-/// Arguments of `launch` with the given fields: any struct or map.
+/// Arguments of `launch` with the given fields: any struct or map. As [`LaunchRequestArguments::of`], which returns errors.
 ///
 /// ```
 /// # use dapple_dap::testing::launch_arguments;
@@ -90,8 +90,7 @@ impl Deref for TestClient {
 /// The fields do not make a JSON object.
 #[track_caller]
 pub fn launch_arguments(fields: &impl Serialize) -> LaunchRequestArguments {
-    let raw = Raw::new(fields).expect("launch arguments are written as JSON");
-    raw.decode().expect("launch arguments are a JSON object")
+    expect("launch", LaunchRequestArguments::of(fields))
 }
 
 impl TestClient {
@@ -248,17 +247,17 @@ impl TestClient {
     pub(super) fn initialized_during<R: Request>(&self, request: &Pending<R>) {
         let initialized = self
             .client
-            .wait_for_during::<InitializedEvent, _>(request, self.timeout);
+            .wait_for_caused::<InitializedEvent, _>(request, self.timeout);
         if let Err(error) = initialized {
             panic!("waiting for `initialized`: {error}; {}", self.events_seen());
         }
     }
 
-    /// Ends the configuration, so that the program runs, and waits for the response to `launch`.
+    /// Ends the configuration, so that the program runs, and waits for the response to the `launch` or `attach` that began it.
     #[track_caller]
-    pub fn configured(&self, launch: Pending<LaunchRequest>) {
+    pub fn configured<R: Request>(&self, started: Pending<R>) {
         self.configuration_done();
-        expect("launch", launch.wait());
+        expect(R::COMMAND, started.wait());
     }
 
     /// Sends `configurationDone`, if the adapter advertises it.
@@ -392,11 +391,16 @@ impl TestClient {
     #[track_caller]
     pub fn assert_no_violations(&self) {
         assert_eq!(self.client.violations(), [], "rules that the adapter broke");
+        assert_eq!(
+            self.client.repairs(),
+            [],
+            "what does not have the protocol's shape"
+        );
     }
 
     /// The names of the received events that no wait has taken, for failure messages.
     fn events_seen(&self) -> String {
-        let events = self.client.events();
+        let events = self.client.untaken_events();
         let names: Vec<_> = events.iter().map(|event| event.event.as_str()).collect();
         format!("events that nobody waited for: [{}]", names.join(", "))
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crate::envelope::Envelope;
-use crate::transport::{Connection, Incoming, Message, Outgoing};
+use crate::transport::{Connection, Incoming, Message, Outgoing, deadline};
 
 /// A connection, and the messages received on it that no step has taken yet.
 pub(super) struct Peer {
@@ -43,7 +43,7 @@ impl Peer {
         if let Some(at) = self.queue.iter().position(&is_wanted) {
             return self.queue.remove(at).ok_or_else(String::new);
         }
-        let until = Instant::now() + self.timeout;
+        let until = deadline(self.timeout);
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let reason = match self.connection.incoming.recv_timeout(left) {

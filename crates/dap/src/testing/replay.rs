@@ -199,16 +199,13 @@ impl Play<'_> {
 
     /// Sends a recorded message of the replayed side.
     fn send_recorded(&mut self, own: Side, envelope: &Envelope<'_>) -> Result<(), String> {
-        let owned = |text: &str| Cow::Owned(text.to_owned());
         let message = match &envelope.kind {
-            Kind::Request { command, arguments } => Outgoing::Request {
-                command: owned(command),
-                arguments: self.translated(own, *arguments)?,
-            },
-            Kind::Event { event, body } => Outgoing::Event {
-                event: owned(event),
-                body: self.translated(own, *body)?,
-            },
+            Kind::Request { command, arguments } => {
+                Outgoing::request(command.to_string(), self.translated(own, *arguments)?)
+            }
+            Kind::Event { event, body } => {
+                Outgoing::event(event.to_string(), self.translated(own, *body)?)
+            }
             Kind::Response {
                 request_seq,
                 success,
@@ -220,21 +217,12 @@ impl Play<'_> {
                     .requests
                     .get(&(own.other(), *request_seq))
                     .ok_or("its request did not come")?;
-                let body = self.translated(own, *body)?;
-                let command = owned(command);
-                if *success {
-                    Outgoing::Success {
-                        request_seq,
-                        command,
-                        body,
-                    }
-                } else {
-                    Outgoing::Failure {
-                        request_seq,
-                        command,
-                        message: message.as_deref().unwrap_or_default().to_owned(),
-                        body,
-                    }
+                Outgoing::Response {
+                    request_seq,
+                    success: *success,
+                    command: Cow::Owned(command.to_string()),
+                    message: message.as_ref().map(|text| Cow::Owned(text.to_string())),
+                    body: self.translated(own, *body)?,
                 }
             }
         };
@@ -327,12 +315,9 @@ impl Play<'_> {
             };
             let what = "it was not recorded";
             if let Kind::Request { command, .. } = &envelope.kind {
-                self.peer.send(&Outgoing::Failure {
-                    request_seq: envelope.seq,
-                    command: Cow::Owned(command.clone().into_owned()),
-                    message: what.to_owned(),
-                    body: None,
-                });
+                let command = command.to_string();
+                self.peer
+                    .send(&Outgoing::failure(envelope.seq, command, what, None));
             }
             self.differ(None, name(&envelope), what.to_owned());
         }

@@ -6,7 +6,6 @@
 //! for one exact order of messages. For an adapter that reacts to what it gets, use a [`Server`](crate::Server); for such a client,
 //! a [`TestClient`](super::TestClient).
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -14,9 +13,9 @@ use std::time::Duration;
 use super::peer::Peer;
 use crate::client::DEFAULT_TIMEOUT;
 use crate::envelope::Kind;
-use crate::failure::Failure;
-use crate::message::{self, Event, Request};
-use crate::transport::{Connection, Outgoing, Payload};
+use crate::failure::{self, Failure};
+use crate::message::{self, Event, Raw, Request};
+use crate::transport::{Connection, Outgoing};
 
 type Run = Box<dyn FnOnce(&mut Stage) -> Result<(), String> + Send>;
 
@@ -120,23 +119,11 @@ impl Script {
             };
             let arguments = message::decode_or_default::<R::Arguments>(arguments)
                 .map_err(|error| format!("its arguments: {error}"))?;
-            let command = Cow::Borrowed(R::COMMAND);
-            let response = match handler(arguments) {
-                Ok(response) => Outgoing::Success {
-                    request_seq: envelope.seq,
-                    command,
-                    body: payload(&response)?,
-                },
-                Err(failure) => {
-                    let (message, body) = failure.into_parts();
-                    Outgoing::Failure {
-                        request_seq: envelope.seq,
-                        command,
-                        message,
-                        body,
-                    }
-                }
+            let result = match handler(arguments) {
+                Ok(response) => Ok(payload(&response)?),
+                Err(failure) => Err(failure),
             };
+            let response = failure::response(envelope.seq, R::COMMAND, result);
             stage.peer.send(&response);
             Ok(())
         });
@@ -146,10 +133,9 @@ impl Script {
         self.step(
             format!("sends the request `{}`", R::COMMAND),
             move |stage| {
-                let seq = stage.peer.send(&Outgoing::Request {
-                    command: Cow::Borrowed(R::COMMAND),
-                    arguments: payload(&arguments)?,
-                });
+                let seq = stage
+                    .peer
+                    .send(&Outgoing::request(R::COMMAND, payload(&arguments)?));
                 stage.sent.entry(R::COMMAND).or_default().push(seq);
                 Ok(())
             },
@@ -195,7 +181,7 @@ impl Script {
     }
 }
 
-fn payload(value: &impl serde::Serialize) -> Result<Payload, String> {
+fn payload(value: &impl serde::Serialize) -> Result<Option<Raw>, String> {
     message::encode(value).map_err(|error| error.to_string())
 }
 
@@ -277,10 +263,7 @@ impl FakeAdapter {
     pub fn event<E: Event>(mut self, body: E::Body) -> Self {
         self.0
             .step(format!("sends the event `{}`", E::EVENT), move |stage| {
-                stage.peer.send(&Outgoing::Event {
-                    event: Cow::Borrowed(E::EVENT),
-                    body: payload(&body)?,
-                });
+                stage.peer.send(&Outgoing::event(E::EVENT, payload(&body)?));
                 Ok(())
             });
         self

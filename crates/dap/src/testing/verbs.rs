@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::client::{TestClient, expect};
 use crate::client::Pending;
-use crate::message::{Raw, Request};
+use crate::message::Request;
 use crate::types::{
     AttachRequest, AttachRequestArguments, Breakpoint, ContinueArguments, ContinueRequest,
     InitializedEvent, LaunchRequestArguments, NextArguments, NextRequest, SetBreakpointsArguments,
@@ -119,13 +119,6 @@ impl TestClient {
         let attach = expect("attach", self.send::<AttachRequest>(arguments));
         self.initialized_during(&attach);
         attach
-    }
-
-    /// Ends the configuration after [`attach`](Self::attach), and waits for the response to that.
-    #[track_caller]
-    pub fn attached(&self, attach: Pending<AttachRequest>) {
-        self.configuration_done();
-        expect("attach", attach.wait());
     }
 
     /// Waits for `initialized`, and answers it with the end of the configuration: no breakpoints. For sessions whose `launch` or `attach` the test has
@@ -274,12 +267,11 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty())
 }
 
-/// Arguments of `attach` with the given fields: any struct or map.
+/// Arguments of `attach` with the given fields: any struct or map. As [`AttachRequestArguments::of`], which returns errors.
 ///
 /// # Panics
 /// The fields do not make a JSON object.
 #[track_caller]
 pub fn attach_arguments(fields: &impl serde::Serialize) -> AttachRequestArguments {
-    let raw = Raw::new(fields).expect("attach arguments are written as JSON");
-    raw.decode().expect("attach arguments are a JSON object")
+    expect("attach", AttachRequestArguments::of(fields))
 }

@@ -4,7 +4,6 @@
 //! to a request can overtake it. Messages that have to follow the output wait here, too.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -88,12 +87,9 @@ impl Backlog {
             lines => format!("{lines} lines of output were left out"),
         };
         let body = format!(
-            "{{\"category\":\"important\",\"output\":\"{lines}: the client had not read them when it asked to end the session\\n\"}}"
+            "{{\"category\":\"important\",\"output\":\"{lines}: the client had not read them in time\\n\"}}"
         );
-        Some(Outgoing::Event {
-            event: Cow::Borrowed("output"),
-            body: Raw::from_text(body).ok(),
-        })
+        Some(Outgoing::event("output", Raw::from_text(body).ok()))
     }
 }
 
@@ -122,12 +118,10 @@ fn lines(message: &Outgoing) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::outgoing_text;
 
     fn event(name: &'static str, body: &str) -> Outgoing {
-        Outgoing::Event {
-            event: Cow::Borrowed(name),
-            body: Raw::from_text(body.to_owned()).ok(),
-        }
+        Outgoing::event(name, Raw::from_text(body.to_owned()).ok())
     }
 
     #[test]
@@ -149,13 +143,13 @@ mod tests {
         let kept = KEPT_AT_THE_END..KEPT_AT_THE_END + one;
         assert!(kept.contains(&backlog.bytes()), "{backlog:?}");
         let all: Vec<_> = std::iter::from_fn(|| backlog.pop()).collect();
-        let notice = all[0].to_json(1);
+        let notice = outgoing_text(1, &all[0]);
         let left_out = 2 * (102 - all.len());
         assert!(
             notice.contains(&format!("{left_out} lines of output were left out")),
             "{notice}"
         );
-        assert!(all[all.len() - 1].to_json(1).contains("exited"));
+        assert!(outgoing_text(1, &all[all.len() - 1]).contains("exited"));
         assert!(backlog.is_empty());
         assert_eq!(backlog.bytes(), 0);
     }

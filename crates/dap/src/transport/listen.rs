@@ -15,6 +15,8 @@
 //! Where the user is unknown, [`Reach::LoopbackAnyUser`] says explicitly that every user of the machine may connect.
 
 mod accepting;
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod asynchronous;
 mod sessions;
 #[cfg(unix)]
 mod unix;
@@ -26,6 +28,10 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use super::{Connection, Options};
 use accepting::Accepting;
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub use asynchronous::AsyncListener;
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub(crate) use sessions::SHORTAGE;
 pub use sessions::{Listener, serve_each};
 #[cfg(unix)]
 pub use unix::UnixServer;
@@ -71,7 +77,7 @@ impl AcceptError {
     }
 
     /// True if the process or the system is out of descriptors or memory at the moment.
-    fn is_shortage(&self) -> bool {
+    pub(crate) fn is_shortage(&self) -> bool {
         matches!(self, Self::Io(error) if accepting::is_shortage(error))
     }
 }
@@ -126,6 +132,13 @@ pub enum Reach {
     /// From anywhere. The user is checked only for peers at a loopback address, and only where the system tells it: the users of other
     /// machines cannot be told apart.
     Anywhere,
+}
+
+impl Reach {
+    /// Whether a peer's user is to be checked.
+    fn checks(self, peer: SocketAddr) -> bool {
+        is_loopback(peer.ip()) && self != Self::LoopbackAnyUser
+    }
 }
 
 /// Accepts connections over TCP.
@@ -183,7 +196,7 @@ impl TcpServer {
         check: impl Fn(SocketAddr, SocketAddr) -> Result<(), AcceptError>,
     ) -> Result<Connection, AcceptError> {
         let (stream, peer) = self.accepting.accept(|| self.listener.accept())?;
-        if is_loopback(peer.ip()) && self.reach != Reach::LoopbackAnyUser {
+        if self.reach.checks(peer) {
             check(peer, stream.local_addr()?)?;
         }
         Ok(options.of_adapter().tcp(stream)?)

@@ -7,6 +7,9 @@
 //! A peer that does not read fills the queue, and then senders block. Output is different: beyond 64 KiB it waits in a queue of
 //! its own (`backlog`), its sender does not block, and other messages overtake it. If the peer is gone, sending fails.
 
+#[cfg(all(feature = "tokio", feature = "server"))]
+mod unblocking;
+
 use std::any::Any;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,9 +22,12 @@ use super::incoming_notifier::IncomingNotifier;
 use super::nonblocking::{Direct, Nudge};
 use super::outgoing::Outgoing;
 use super::writing::{self, Watch};
-use super::{Closed, Direction, Incoming, Message, Tap};
+use super::{Closed, Direction, Incoming, Message, Tap, deadline};
 use crate::cancel::Cancellations;
 use crate::codec;
+
+#[cfg(all(feature = "tokio", feature = "server"))]
+pub(crate) use unblocking::Room;
 
 /// How many unread bytes are queued for a peer before senders wait.
 const QUEUE_LIMIT: usize = 16 << 20;
@@ -87,6 +93,9 @@ pub(super) struct Queue {
     has_closed: OnceLock<Box<dyn Fn() -> bool + Send + Sync>>,
     /// Gets an item when the backlog is no longer full.
     has_room: (Sender<()>, Receiver<()>),
+    /// What tasks wait for.
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    signals: unblocking::Signals,
 }
 
 pub(super) struct State {
@@ -106,6 +115,9 @@ pub(super) struct State {
     pub(super) at_descriptor: bool,
     /// True while messages are kept back; see [`Writer::gather`].
     gathering: bool,
+    /// Senders never wait for room; see [`Writer::never_block`].
+    #[cfg(all(feature = "tokio", feature = "server"))]
+    never_blocks: bool,
     /// True if nothing more can be sent.
     pub(super) closed: bool,
     /// True if the peer has closed its reading end, or counts as gone.
@@ -157,15 +169,31 @@ impl Queue {
             state.closed = true;
             state.direct = None;
             if let Some(peer) = state.peer.take() {
+                peer.cancellations.closed();
                 peer.send(Incoming::Closed(Closed::ByPeer)).ok();
             }
         }
         self.wake(&mut state);
-        self.drained.notify_all();
+        self.wake_senders();
+        self.signal_closed();
     }
 
-    /// Wakes the writing thread.
+    /// Wakes all that wait until the peer has read, or is gone.
+    fn wake_senders(&self) {
+        self.drained.notify_all();
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.signals.drained.notify_waiters();
+    }
+
+    fn signal_closed(&self) {
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.signals.closed.notify_waiters();
+    }
+
+    /// Wakes the writing thread or task.
     fn wake(&self, state: &mut State) {
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.signals.filled.notify_one();
         match &self.nudge {
             Some(nudge) if state.at_descriptor => {
                 state.at_descriptor = false;
@@ -178,7 +206,7 @@ impl Queue {
     /// Notes that the peer has just read, and wakes the threads that wait for room.
     pub(super) fn notify_drained(&self, state: &mut State) {
         state.taken = Instant::now();
-        self.drained.notify_all();
+        self.wake_senders();
     }
 
     /// Closes the queue of a peer that is gone, and discards the queued messages.
@@ -189,7 +217,16 @@ impl Queue {
         state.bytes = Vec::new();
         state.backlog = Backlog::default();
         self.has_room.0.try_send(()).ok();
-        self.drained.notify_all();
+        self.wake_senders();
+        self.signal_closed();
+    }
+
+    /// Fails the queue of a peer that has closed its sending end and does not read.
+    fn fail_if_half_closed(&self, state: &mut State) {
+        let has_closed = || self.has_closed.get().is_some_and(|has_closed| has_closed());
+        if state.taken.elapsed() > HALF_CLOSED && has_closed() {
+            self.fail(state);
+        }
     }
 
     /// Takes the queued bytes and, if they are few, output that follows them. The output gets its numbers here. Its JSON, which is long,
@@ -210,7 +247,7 @@ impl Queue {
             match &state.tap {
                 None => next.messages.push((state.seq, message)),
                 Some(tap) => {
-                    let json = message.to_json(state.seq);
+                    let json = codec::outgoing_text(state.seq, &message);
                     tap(Direction::Sent, json.as_bytes());
                     frame(&mut next.bytes, &json);
                 }
@@ -238,7 +275,7 @@ impl Next {
     /// The queued bytes and the messages that follow them, as bytes.
     pub(super) fn bytes(&mut self) -> &[u8] {
         for (seq, message) in self.messages.drain(..) {
-            frame(&mut self.bytes, &message.to_json(seq));
+            codec::encode_outgoing(&mut self.bytes, seq, &message);
         }
         &self.bytes
     }
@@ -254,6 +291,20 @@ impl State {
     /// Whether the backlog has more than [`QUEUE_LIMIT`] bytes.
     fn is_full(&self) -> bool {
         self.backlog.bytes() > QUEUE_LIMIT
+    }
+
+    /// Whether senders of messages other than output have to wait.
+    fn has_no_room(&self) -> bool {
+        !self.closed && self.bytes.len() > QUEUE_LIMIT
+    }
+
+    /// Whether senders may block until the peer has read.
+    fn blocks(&self) -> bool {
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        if self.never_blocks {
+            return false;
+        }
+        true
     }
 
     /// Whether the queued bytes are kept back; see [`Writer::gather`].
@@ -309,6 +360,8 @@ impl Writer {
             writing: false,
             at_descriptor: false,
             gathering: false,
+            #[cfg(all(feature = "tokio", feature = "server"))]
+            never_blocks: false,
             closed: false,
             failed: false,
             tap,
@@ -323,6 +376,8 @@ impl Writer {
                 nudge: Nudge::new(),
                 has_closed: OnceLock::new(),
                 has_room: bounded(1),
+                #[cfg(all(feature = "tokio", feature = "server"))]
+                signals: unblocking::Signals::default(),
             }))),
         }
     }
@@ -365,7 +420,7 @@ impl Writer {
         let seq = state.seq + 1;
         register(seq)?;
         state.seq = seq;
-        self.queue_json(&mut state, message.to_json(seq));
+        self.queue_json(&mut state, codec::outgoing_text(seq, message));
         Ok(seq)
     }
 
@@ -385,11 +440,13 @@ impl Writer {
         }
         if state.backlog.is_empty() && state.bytes.len() <= AHEAD_OF_OUTPUT {
             state.seq += 1;
-            let json = message.to_json(state.seq);
+            let json = codec::outgoing_text(state.seq, &message);
             self.queue_json(&mut state, json);
         } else {
             state.backlog.push(message, kept);
             state.shed();
+            #[cfg(all(feature = "tokio", feature = "server"))]
+            self.bound(&mut state);
         }
         Ok(())
     }
@@ -425,7 +482,7 @@ impl Writer {
     /// Waits until everything queued was written, the peer is gone, or `timeout` is over.
     pub fn flush(&self, timeout: Duration) {
         self.send_gathered();
-        let until = Instant::now() + timeout;
+        let until = deadline(timeout);
         let mut state = self.queue.0.lock();
         while !state.is_drained() {
             let left = until.saturating_duration_since(Instant::now());
@@ -444,7 +501,9 @@ impl Writer {
     /// Closes the connection for sending. Queued messages are still written; this waits for that up to `timeout`.
     pub fn close(&self, timeout: Duration) {
         self.queue.0.close();
-        self.flush(timeout);
+        if self.queue.0.lock().blocks() {
+            self.flush(timeout);
+        }
     }
 
     /// True if nothing can be sent any more.
@@ -457,15 +516,11 @@ impl Writer {
     fn room(&self) -> Result<MutexGuard<'_, State>, SendError> {
         let queue = &self.queue.0;
         let mut state = queue.lock();
-        while !state.closed && state.bytes.len() > QUEUE_LIMIT {
-            let has_closed = || {
-                queue
-                    .has_closed
-                    .get()
-                    .is_some_and(|has_closed| has_closed())
-            };
-            if state.taken.elapsed() > HALF_CLOSED && has_closed() {
-                queue.fail(&mut state);
+        #[cfg(all(feature = "tokio", feature = "server"))]
+        self.bound(&mut state);
+        while state.has_no_room() && state.blocks() {
+            queue.fail_if_half_closed(&mut state);
+            if state.closed {
                 break;
             }
             (state, _) = queue
@@ -513,7 +568,7 @@ impl Writer {
             state.bytes.drain(..written);
             if state.bytes.is_empty() {
                 if awaited {
-                    self.queue.0.drained.notify_all();
+                    self.queue.0.wake_senders();
                 }
                 // The writing thread may have left the backlog to follow these bytes.
                 if state.backlog.is_empty() {

@@ -12,6 +12,7 @@ pub fn example(name: &str) -> Command {
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--locked", "--package", "dapple-dap"])
             .arg("--examples")
+            .args(cfg!(feature = "tokio").then_some("--features=tokio"))
             .status();
         assert!(built.is_ok_and(|status| status.success()), "cargo builds");
         let test = std::env::current_exe().expect("this test's path");

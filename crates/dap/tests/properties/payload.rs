@@ -1,11 +1,12 @@
-//! A payload that is decoded, encoded and decoded again is the same, and a message is the same whether it is decoded in one pass or
-//! in two stages.
+//! A payload that is decoded, encoded and decoded again is the same, whether it is decoded as the payload of a message or as a type, and
+//! what is wrong with it is repaired soundly.
 
 use dapple_dap::AnyMessage;
 use dapple_dap::envelope::{Envelope, EnvelopeError, Kind};
-use dapple_dap::message::{Raw, decode_or_default};
-use dapple_dap::types::{AnyEvent, AnyRequest, AnyResponse, ErrorResponse};
+use dapple_dap::message::{Raw, decode_leniently, decode_or_default};
+use dapple_dap::types::*;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 /// Decodes and encodes the text of one message by its envelope and its type.
@@ -19,6 +20,18 @@ pub fn decoding_is_stable(text: &str) {
         }
     };
     let payload = payload_is_stable(&envelope);
+    if let Kind::Request { arguments: raw, .. }
+    | Kind::Response { body: raw, .. }
+    | Kind::Event { body: raw, .. } = &envelope.kind
+    {
+        // Whatever the message is: objects in lists in objects, closed enumerations, and fields that are kept unread.
+        repairs_are_sound::<Capabilities>(*raw);
+        repairs_are_sound::<StackTraceResponse>(*raw);
+        repairs_are_sound::<ModuleEventBody>(*raw);
+        repairs_are_sound::<ExceptionInfoResponse>(*raw);
+        repairs_are_sound::<LaunchRequestArguments>(*raw);
+        repairs_are_sound::<SetBreakpointsArguments>(*raw);
+    }
     match &whole {
         Ok(whole) => {
             assert_eq!(whole.seq(), envelope.seq);
@@ -95,6 +108,31 @@ fn stable<T: PartialEq + std::fmt::Debug + Serialize>(
     let texts = [encoded, again.as_ref().map(Raw::as_raw_value)].map(|raw| raw.map(RawValue::get));
     assert_eq!(texts[0], texts[1]);
     Some(format!("{first:?}"))
+}
+
+/// What can be read strictly needs no repair. What was repaired is of the right shape, unless a value was kept that cannot be sent.
+fn repairs_are_sound<T: PartialEq + std::fmt::Debug + Serialize + DeserializeOwned>(
+    raw: Option<&RawValue>,
+) {
+    let strict = decode_or_default::<T>(raw);
+    let (value, repairs) = match (&strict, decode_leniently::<T>(raw)) {
+        (Ok(strict), Ok((value, repairs))) => {
+            assert_eq!((&value, repairs), (strict, vec![]));
+            return;
+        }
+        (Err(strict), Err(error)) => return assert_eq!(strict, &error),
+        (Ok(_), Err(error)) => panic!("only the lenient reader refuses it: {error}"),
+        (Err(_), Ok(read)) => read,
+    };
+    assert!(!repairs.is_empty(), "it was not read as it is: {raw:?}");
+    for repair in &repairs {
+        let text = repair.to_string();
+        assert!(!text.is_empty() && text.len() < 1000, "{text}");
+    }
+    if let Ok(encoded) = Raw::new(&value) {
+        let again = decode_or_default::<T>(Some(encoded.as_raw_value()));
+        assert_eq!(again.as_ref(), Ok(&value), "{encoded:?}");
+    }
 }
 
 /// Asserts that an error message is neither empty nor as long as the input.

@@ -299,7 +299,8 @@ fn deserialize_keeping(out: &mut String, Struct { name, fields, .. }: &Struct) {
     for field in fields {
         let next = match field.presence {
             Presence::OptionalKeepsNull => "Some(map.next_value()?)",
-            _ => "map.next_value()?",
+            _ if field.ty.starts_with("Vec<") => "message::optional_list(&mut map)?",
+            _ => "message::lenient::or_dropped(map.next_value())?",
         };
         w!(out, "\"{}\" => value.{} = {next},", field.wire, field.name);
     }

@@ -71,7 +71,7 @@ fn key(body: &Value) -> String {
 
 fn in_order(first: &[&Message], second: &[&Message], comparison: &mut Comparison<'_>) {
     let pairs = common(&keys(first), &keys(second));
-    pair(first, second, &pairs, comparison);
+    comparison.pairs(first, second, &pairs);
 }
 
 fn in_any_order(first: &[&Message], second: &[&Message], comparison: &mut Comparison<'_>) {
@@ -93,28 +93,7 @@ fn in_any_order(first: &[&Message], second: &[&Message], comparison: &mut Compar
             pairs.push((i, j));
         }
     }
-    pair(first, second, &pairs, comparison);
-}
-
-fn pair(
-    first: &[&Message],
-    second: &[&Message],
-    pairs: &[(usize, usize)],
-    comparison: &mut Comparison<'_>,
-) {
-    for &(i, j) in pairs {
-        comparison.payloads(first[i], second[j]);
-    }
-    for (i, message) in first.iter().enumerate() {
-        if !pairs.iter().any(|(paired, _)| *paired == i) {
-            comparison.only_first(message);
-        }
-    }
-    for (j, message) in second.iter().enumerate() {
-        if !pairs.iter().any(|(_, paired)| *paired == j) {
-            comparison.only_second(message);
-        }
-    }
+    comparison.pairs(first, second, &pairs);
 }
 
 /// Compares the output of each category as one text.

@@ -16,8 +16,8 @@ pub struct Ignored {
     ids: BTreeSet<String>,
 }
 
-/// Fields that differ from run to run: ids of processes, ports and times.
-const DIFFER: [&str; 9] = [
+/// Fields that differ from run to run: ids of processes, ports and times, and the id that VS Code gives a session in the arguments of `launch`.
+const DIFFER: [&str; 10] = [
     "systemProcessId",
     "processId",
     "shellProcessId",
@@ -27,6 +27,7 @@ const DIFFER: [&str; 9] = [
     "dateTimeStamp",
     "elapsed",
     "$__lldb_statistics",
+    "__sessionId",
 ];
 
 impl Default for Ignored {
@@ -72,13 +73,20 @@ impl Ignored {
             let (number, after) = number.split_at(end.unwrap_or(number.len()));
             let differs = match is_address {
                 true => number.len() >= 6,
-                false => self.ids.contains(number),
+                false => self.ids.contains(number) || is_port(&out),
             };
             out.push_str(if differs { "…" } else { number });
             rest = after;
         }
         out + rest
     }
+}
+
+/// Whether a number after this text is the port of a URL.
+fn is_port(before: &str) -> bool {
+    let host = before.strip_suffix(':');
+    let host = host.and_then(|host| host.rsplit_once("://"));
+    host.is_some_and(|(_, host)| !host.contains(['/', ' ']))
 }
 
 /// Collects the numbers of processes and threads that are large enough not to be taken for something else.
@@ -234,6 +242,10 @@ mod tests {
         assert_eq!(
             ignored.text("process 4711 at 0x7ffdc0de, 47110 at 0x12"),
             "process … at …, 47110 at 0x12"
+        );
+        assert_eq!(
+            ignored.text("vscode-remote://127.0.0.1:4001/home/me/orders:4001"),
+            "vscode-remote://127.0.0.1:…/home/me/orders:4001"
         );
     }
 }

@@ -35,6 +35,13 @@ pub struct Played {
 /// The events without which going on would be another session.
 const DECISIVE: [&str; 4] = ["initialized", "stopped", "exited", "terminated"];
 
+/// How many responses to each recorded request, and events of each name, were recorded up to now.
+#[derive(Default)]
+struct Due<'a> {
+    responses: HashMap<i64, usize>,
+    events: HashMap<&'a str, usize>,
+}
+
 /// A session under way.
 struct Play<'a> {
     connection: Connection,
@@ -42,8 +49,8 @@ struct Play<'a> {
     sent: HashMap<i64, i64>,
     /// The recorded body of the response to each request, by the number it has now.
     expected: HashMap<i64, &'a Value>,
-    /// The requests that were answered, by the number they have now.
-    answered: HashMap<i64, bool>,
+    /// How many responses came to each request, by the number it has now.
+    answered: HashMap<i64, usize>,
     /// The recorded bodies of each event.
     recorded_events: HashMap<&'a str, Vec<&'a Value>>,
     /// How many of each event came.
@@ -92,7 +99,7 @@ impl ClientPlay {
             patience: self.patience,
             missed: Vec::new(),
         };
-        let mut due: HashMap<&str, usize> = HashMap::new();
+        let mut due = Due::default();
         let mut asked: HashMap<(&str, i64), usize> = HashMap::new();
         for message in &self.messages {
             match message.from {
@@ -100,7 +107,10 @@ impl ClientPlay {
                     let body = bodies.get(&message.number).copied();
                     play.send(message, body, &asked);
                 }
-                Side::Adapter => play.wait_for_recorded(message, &mut due, &mut asked),
+                Side::Adapter => {
+                    let is_last = message.number == self.messages.len();
+                    play.wait_for_recorded(message, is_last, &mut due, &mut asked);
+                }
             }
             if play.closed {
                 break;
@@ -134,7 +144,7 @@ impl<'a> Play<'a> {
                 };
                 let now = self.connection.outgoing.send(&request).unwrap_or(0);
                 self.sent.insert(*seq, now);
-                self.answered.insert(now, false);
+                self.answered.insert(now, 0);
                 if let Some(body) = expected {
                     self.expected.insert(now, body);
                 }
@@ -151,18 +161,12 @@ impl<'a> Play<'a> {
                 let came = nth.and_then(|&nth| self.reverse.get(command)?.get(nth).copied());
                 let Some(request_seq) = came else { return };
                 let (command, body) = (Cow::Owned(command.clone()), self.translated(body));
-                let response = match success {
-                    true => Outgoing::Success {
-                        request_seq,
-                        command,
-                        body,
-                    },
-                    false => Outgoing::Failure {
-                        request_seq,
-                        command,
-                        message: message.clone().unwrap_or_default(),
-                        body,
-                    },
+                let response = Outgoing::Response {
+                    request_seq,
+                    success: *success,
+                    command,
+                    message: message.clone().map(Cow::Owned),
+                    body,
                 };
                 self.connection.outgoing.send(&response).ok();
             }
@@ -184,28 +188,31 @@ impl<'a> Play<'a> {
     fn wait_for_recorded(
         &mut self,
         message: &'a Message,
-        due: &mut HashMap<&'a str, usize>,
+        is_last: bool,
+        due: &mut Due<'a>,
         asked: &mut HashMap<(&'a str, i64), usize>,
     ) {
         match &message.content {
-            Content::Response {
-                request: Some(_),
-                request_seq,
-                ..
-            } => {
+            Content::Response { request_seq, .. } => {
+                let count = due.responses.entry(*request_seq).or_default();
+                *count += 1;
+                let count = *count;
                 if let Some(&now) = self.sent.get(request_seq) {
                     self.wait(&message.title(), |play| {
-                        play.answered.get(&now) == Some(&true)
+                        play.answered.get(&now).is_some_and(|&came| came >= count)
                     });
                 }
             }
-            Content::Event { event, .. } if DECISIVE.contains(&event.as_str()) => {
-                let count = due.entry(event).or_default();
+            Content::Event { event, .. } => {
+                let count = due.events.entry(event).or_default();
                 *count += 1;
                 let count = *count;
-                self.wait(&message.title(), |play| {
-                    play.events.get(event).is_some_and(|&came| came >= count)
-                });
+                // What comes after the last message would not be seen.
+                if is_last || DECISIVE.contains(&event.as_str()) {
+                    self.wait(&message.title(), |play| {
+                        play.events.get(event).is_some_and(|&came| came >= count)
+                    });
+                }
             }
             Content::Request { seq, command, .. } => {
                 let nth = asked.keys().filter(|(known, _)| known == command).count();
@@ -260,7 +267,7 @@ impl<'a> Play<'a> {
             Kind::Response {
                 request_seq, body, ..
             } => {
-                self.answered.insert(*request_seq, true);
+                *self.answered.entry(*request_seq).or_default() += 1;
                 if let Some(recorded) = self.expected.get(request_seq) {
                     self.names.learn(recorded, &value(*body));
                 }

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// Waits for the end of a child without reaping it. False if the child did not end within `grace`, or waiting failed.
@@ -69,9 +70,36 @@ fn parents() -> HashMap<Pid, Option<Pid>> {
 }
 
 fn parent_of(process: Pid) -> Option<Pid> {
+    id_in_stat(process, 1)
+}
+
+/// A process id in `/proc/PID/stat`, by its index behind the name, which may contain any character: the state, the parent, the process
+/// group; proc_pid_stat(5).
+fn id_in_stat(process: Pid, index: usize) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // After the name, which may contain any character: the state, then the parent; proc_pid_stat(5).
     let (_, fields) = stat.rsplit_once(") ")?;
-    let parent = fields.split(' ').nth(1)?.parse().ok()?;
-    Pid::from_raw(parent)
+    Pid::from_raw(fields.split(' ').nth(index)?.parse().ok()?)
+}
+
+/// Whether the process group of this number has other members.
+pub(crate) fn leads_others(leader: Pid) -> bool {
+    let processes = parents().into_keys();
+    let mut others = processes.filter(|&process| process != leader);
+    others.any(|process| id_in_stat(process, 2) == Some(leader))
+}
+
+/// The end of a child, to be waited for on another thread.
+pub(crate) struct End(OwnedFd);
+
+impl End {
+    /// Of a child that was not reaped yet.
+    pub(crate) fn of(process: Pid) -> Option<Self> {
+        pidfd_open(process, PidfdFlags::empty()).ok().map(Self)
+    }
+
+    /// Waits for the end without reaping the child.
+    pub(crate) fn wait(&self) {
+        let mut wait = [PollFd::new(&self.0, PollFlags::IN)];
+        while poll(&mut wait, None) == Err(Errno::INTR) {}
+    }
 }

@@ -18,7 +18,7 @@ pub trait Listener {
 
 /// How long to wait before the next try when the process has no descriptors or threads left. A session that ends ends the wait too.
 /// The kernel queues connections meanwhile.
-const SHORTAGE: Duration = Duration::from_millis(100);
+pub(crate) const SHORTAGE: Duration = Duration::from_millis(100);
 
 /// Wakes the accepting thread when a session has ended, even by a panic.
 struct Wake(thread::Thread);

@@ -14,7 +14,7 @@ use crate::transport::{Connection, Options};
 /// Accepts connections over a Unix socket. The socket's file is removed when this is dropped.
 #[derive(Debug)]
 pub struct UnixServer {
-    listener: UnixListener,
+    pub(super) listener: UnixListener,
     accepting: Accepting,
     path: PathBuf,
     /// The socket file's inode, by which to see whether another process has replaced the file.
@@ -79,9 +79,14 @@ impl UnixServer {
         owner: impl Fn(&UnixStream) -> Option<u32>,
     ) -> Result<Connection, AcceptError> {
         let (stream, _) = self.accepting.accept(|| self.listener.accept())?;
-        let peer = format!("a client of {}", self.path.display());
-        users::check(owner(&stream), users::own_user(), &peer)?;
+        self.check(owner(&stream))?;
         Ok(options.of_adapter().unix(stream)?)
+    }
+
+    /// Checks that a client belongs to this process's user or root.
+    pub(super) fn check(&self, owner: Option<u32>) -> Result<(), AcceptError> {
+        let peer = format!("a client of {}", self.path.display());
+        users::check(owner, users::own_user(), &peer)
     }
 
     /// Ends listening, whichever thread waits in [`accept`](Self::accept). Connections that were accepted stay open. The socket's file
