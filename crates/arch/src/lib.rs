@@ -18,6 +18,7 @@ pub mod operands;
 pub mod processor;
 pub mod registers;
 pub mod repeated;
+pub mod signal_frame;
 pub mod stack_changes;
 pub mod trap;
 pub mod trap_handler;

@@ -147,6 +147,11 @@ pub struct Part {
 }
 
 impl Repeats {
+    /// Whether it does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// The same up to the first element that writes to `watched`.
     pub fn before(self, watched: &Range<Address>) -> Repeats {
         let written = self.written();

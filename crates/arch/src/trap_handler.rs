@@ -88,53 +88,6 @@ const CODE: [u8; 0x98] = [
     0x0f, 0x05,                                                 // 96 syscall
 ];
 
-/// Where a signal's frame has the instruction pointer, from the beginning of `ucontext_t`.
-pub const SAVED_PC: u64 = 0xa8;
-/// The size of the part of `ucontext_t` up to and with the segment registers.
-pub const UP_TO_SEGMENTS: usize = 0xc0;
-
-/// Where a signal's frame has words about the thread's last exception, which may be one that a debugger has caused: its error code, its number,
-/// and the address of a page fault. From the beginning of `ucontext_t`.
-pub const OF_LAST_EXCEPTION: [u64; 3] = [0xc0, 0xc8, 0xd8];
-
-/// Where a signal's frame has the address of the floating-point and vector registers, from the beginning of `ucontext_t`.
-pub const OF_VECTORS: u64 = 0xe0;
-/// How these are aligned.
-pub const VECTORS_ALIGNMENT: u64 = 64;
-/// How far above the beginning of `ucontext_t` the kernel puts them: behind that and `siginfo_t`, aligned (`get_sigframe` in the kernel).
-pub const VECTORS_ABOVE: u64 = 448;
-
-/// How many bytes the floating-point and vector registers take in a signal's frame, given their first 512 bytes (`struct _fpx_sw_bytes`,
-/// asm/sigcontext.h).
-pub fn size_of_vectors(area: &[u8; 512]) -> u64 {
-    const MAGIC: u32 = 0x4650_5853;
-    let word = |at: usize| {
-        area[at..]
-            .first_chunk()
-            .map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    };
-    match word(464) {
-        MAGIC => word(468).into(),
-        _ => 512,
-    }
-}
-
-/// Whether this is the beginning of a `ucontext_t` as the kernel makes it for a signal handler.
-pub fn is_signal_frame(context: &[u8; UP_TO_SEGMENTS]) -> bool {
-    const SEGMENTS: usize = 0xb8;
-    /// The code segment of 64-bit programs.
-    const CODE_SEGMENT: u64 = 0x33;
-    /// All that may be in `uc_flags` (asm/ucontext.h).
-    const FLAGS: u64 = 7;
-    let word = |at: usize| {
-        context[at..]
-            .first_chunk()
-            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-    };
-    let (flags, link) = (word(0), word(8));
-    flags <= FLAGS && link == 0 && word(SEGMENTS) & 0xffff == CODE_SEGMENT
-}
-
 /// What is in the first page, which is at `page`.
 pub fn image(page: Address) -> Vec<u8> {
     // The signal isn't blocked meanwhile: the kernel forgets a handler when a thread traps that blocks the signal, also by a debugger's step. All

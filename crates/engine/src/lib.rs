@@ -29,5 +29,14 @@ pub use dapple_target::{
     Error, ThreadId, allocator, apart, command, error, exit_status, launch, launcher,
     private_folder, probe, processes, signals,
 };
+
+/// A process or a core file as the system's files show it, without a session.
+pub mod system_files {
+    pub use dapple_target::auxiliary_vector::AuxiliaryVector;
+    pub use dapple_target::core_file::{CoreFile, build_id};
+    pub use dapple_target::linux::process::{command_line, mappings};
+    pub use dapple_target::memory_map::Mapping;
+}
+
 pub use event::Event;
 pub use session::Session;

@@ -8,6 +8,7 @@ mod forks;
 pub mod goto;
 mod keeper;
 pub mod memory;
+pub mod names;
 mod running;
 mod sources;
 pub mod stepping;

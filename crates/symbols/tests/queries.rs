@@ -3,7 +3,8 @@
 mod support;
 
 use dapple_symbols::Module;
-use dapple_symbols::names::NamePattern;
+use dapple_symbols::names::{NameExpression, NamePattern};
+use dapple_symbols::queries::listing::ListedNames;
 use dapple_symbols::queries::{FoundFunction, Instance};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -420,6 +421,62 @@ fn cpp_types_and_members_are_found() {
     assert!(count[0].address.is_some());
     let calls = module.find_variables(&NamePattern::new("ns::use::calls"));
     assert_eq!(calls.len(), 1, "{calls:#?}");
+}
+
+fn expression(text: &str) -> NameExpression {
+    NameExpression::new(text).expect("an expression")
+}
+
+fn listed(found: &ListedNames) -> Vec<&str> {
+    found.names.iter().map(|one| &*one.name).collect()
+}
+
+#[test]
+fn variables_and_types_are_listed_by_an_expression_the_users_own_first() {
+    let fixture = cpp(&["-g"]);
+    let module = fixture.open();
+    let variables = module.variables_matching(&expression("^(ns::Shape::count|largest)$|calls"));
+    let found: Vec<(&str, Option<&str>)> = { variables.names.iter() }
+        .map(|one| (&*one.name, one.type_name.as_deref()))
+        .collect();
+    let int = Some("int");
+    assert!(
+        found.contains(&("ns::Shape::count", int)) && found.contains(&("largest", int)),
+        "{found:?}"
+    );
+    assert!(found.iter().any(|(name, _)| name.contains("calls")));
+    assert_eq!((found.len(), variables.are_own), (3, true), "{found:?}");
+    let lines = variables.names.iter().map(|one| &one.declaration);
+    assert!(lines.flatten().all(|place| place.line > 0));
+
+    let types = module.types_matching(&expression("^ns::|^std::"));
+    assert_eq!(listed(&types), ["ns::Shape", "ns::Solid"]);
+    assert!(
+        types.are_own && types.of_libraries > 10,
+        "{}",
+        types.of_libraries
+    );
+    let theirs = module.types_matching(&expression("^std::"));
+    assert!(!theirs.are_own && theirs.of_libraries == 0);
+    assert_eq!(theirs.names.len() + theirs.omitted, types.of_libraries);
+    assert_eq!(
+        listed(&module.types_matching(&expression("^nonesuch"))),
+        Vec::<&str>::new()
+    );
+}
+
+#[test]
+fn names_beyond_a_limit_are_counted() {
+    let line = |number: u32| format!("int number_{number:04} = {number};\n");
+    let text: String = (0..1010).map(line).collect();
+    let fixture = compile(
+        "many.c",
+        &(text + "int main(void) { return 0; }\n"),
+        &["-g"],
+    );
+    let found = fixture.open().variables_matching(&expression("^number_"));
+    assert_eq!((found.names.len(), found.omitted), (1000, 10));
+    assert!(found.names.is_sorted_by_key(|one| &one.name));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod tests;
 pub mod write;
 
 use crate::Address;
+use crate::auxiliary_vector::AuxiliaryVector;
 use crate::memory_map::Mapping;
 use dapple_arch::Memory;
 pub use memory_file::{CHANGED, MemoryFile};
@@ -107,8 +108,12 @@ impl CoreFile {
         changed
     }
 
-    /// The process's memory map, as far as the core file has it. Only mappings of files have names.
+    /// The process's memory map, as far as the core file has it. Only mappings of files have names, and the main thread's stack: the kernel puts
+    /// the path of the program there.
     pub fn mappings(&self) -> Vec<Mapping> {
+        let on_stack = AuxiliaryVector::parse(&self.notes.auxiliary).file_name;
+        let is_stack =
+            |one: &Segment| on_stack.is_some_and(|at| (one.start..one.end).contains(&at));
         let mapping = |one: &Segment| {
             let mut files = self.notes.files.iter();
             let file = files.find(|file| (file.start..file.end).contains(&one.start));
@@ -119,7 +124,11 @@ impl CoreFile {
                 write: one.flags.contains(elf::PF_W),
                 execute: one.flags.contains(elf::PF_X),
                 offset: file.map_or(0, |file| file.offset.saturating_add(one.start - file.start)),
-                name: file.map_or(String::new(), |file| file.path.display().to_string()),
+                name: match file {
+                    Some(file) => file.path.display().to_string(),
+                    None if is_stack(one) => "[stack]".to_owned(),
+                    None => String::new(),
+                },
             }
         };
         self.segments.iter().map(mapping).collect()

@@ -253,6 +253,9 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn take_watch_status(&self, thread: ThreadId) -> io::Result<u64>;
 
+    /// Whether it is a copy that is replayed, which is killed with the debugger.
+    fn is_copy(&self) -> bool;
+
     /// How many things have come from outside, for a process that is recorded or replayed. `None`: it is neither.
     fn position(&self) -> Option<usize>;
 

@@ -12,9 +12,9 @@ use crate::breakpoints::log_ring::LogRing;
 use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::decision::{self, Ring, State};
 use dapple_arch::jump_site::{JumpSite, Relocated};
+use dapple_target::process::Process;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -163,14 +163,22 @@ impl Trampoline {
     }
 }
 
+/// Memory for trampolines.
+#[derive(Debug)]
+struct Arena {
+    range: Range<Address>,
+    /// Whether code there may write it, as that of copies does.
+    is_writable: bool,
+}
+
 /// All trampolines of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Trampolines {
     /// Whether any are to be made.
     pub(crate) decided: WhereDecided,
-    arenas: Vec<Range<Address>>,
-    /// Arenas that only other processes of this history have.
-    elsewhere: Vec<Range<Address>>,
+    arenas: Vec<Arena>,
+    /// Arenas that only other processes of this history have, or that can't be used in this one.
+    elsewhere: Vec<Arena>,
     used: BTreeMap<Address, Trampoline>,
     /// Those that no site uses any more. A thread may be in one.
     retired: BTreeMap<Address, Trampoline>,
@@ -229,14 +237,14 @@ impl Trampolines {
 
     /// An address with `size` free bytes that a jump at `near` reaches. `None`: there is none in the arenas.
     pub(crate) fn room(&self, near: Address, size: u64) -> Option<Address> {
-        let arenas = self.arenas.iter();
+        let arenas = self.ranges();
         let mut arenas = arenas.filter(|arena| arena.start.0.abs_diff(near.0) < REACH);
         arenas.find_map(|arena| self.room_in(arena, arena.start, size))
     }
 
     /// An address in `range` with `size` free bytes. `None`: there is none in the arenas.
     pub(crate) fn room_within(&self, range: &Range<Address>, size: u64) -> Option<Address> {
-        let mut arenas = self.arenas.iter();
+        let mut arenas = self.ranges();
         arenas.find_map(|arena| {
             let first = Address(range.start.0.next_multiple_of(ALIGNMENT)).max(arena.start);
             let room = self.room_in(arena, first, size)?;
@@ -322,11 +330,13 @@ impl Trampolines {
         self.arenas.len() >= MOST_ARENAS
     }
 
-    /// Uses the arenas that another process of this history has.
-    pub(crate) fn use_arenas_of(&mut self, process: &dyn Memory) {
-        let is_there = |arena: &Range<Address>| {
-            let mut ends = [arena.start, Address(arena.end.0 - 1)].into_iter();
-            ends.all(|at| process.read(at, &mut [0]).is_ok())
+    /// Uses the arenas that another process of this history has. Code in copies writes its arena: those that the program had before it was recorded
+    /// are of no use there.
+    pub(crate) fn use_arenas_of(&mut self, process: &dyn Process) {
+        let is_copy = process.is_copy();
+        let is_there = |arena: &Arena| {
+            let mut ends = [arena.range.start, Address(arena.range.end.0 - 1)].into_iter();
+            (arena.is_writable || !is_copy) && ends.all(|at| process.read(at, &mut [0]).is_ok())
         };
         self.arenas.append(&mut self.elsewhere);
         let all = std::mem::take(&mut self.arenas).into_iter();
@@ -335,22 +345,27 @@ impl Trampolines {
 
     /// The arena in which an address is.
     pub(crate) fn arena_at(&self, address: Address) -> Option<Range<Address>> {
-        self.arenas
-            .iter()
+        self.ranges()
             .find(|arena| arena.contains(&address))
             .cloned()
     }
 
     /// All memory that was mapped for arenas, in this process and in others of its history.
     pub(crate) fn all_arenas(&self) -> Vec<Range<Address>> {
-        self.arenas.iter().chain(&self.elsewhere).cloned().collect()
+        let all = self.arenas.iter().chain(&self.elsewhere);
+        all.map(|arena| arena.range.clone()).collect()
     }
 
-    /// Uses memory that was mapped for an arena.
-    pub(crate) fn add_arena(&mut self, start: Address) {
+    fn ranges(&self) -> impl Iterator<Item = &Range<Address>> {
+        self.arenas.iter().map(|arena| &arena.range)
+    }
+
+    /// Uses memory that was mapped for an arena. `is_writable`: code may write it.
+    pub(crate) fn add_arena(&mut self, start: Address, is_writable: bool) {
         // Another process of this history may have had one there.
-        self.elsewhere.retain(|arena| arena.start != start);
-        self.arenas.push(start..start.offset(ARENA as i64));
+        self.elsewhere.retain(|arena| arena.range.start != start);
+        let range = start..start.offset(ARENA as i64);
+        self.arenas.push(Arena { range, is_writable });
     }
 
     /// Adds a trampoline whose code was written.

@@ -16,6 +16,7 @@ use crate::ThreadId;
 use crate::stops::How;
 use dapple_target::linux::guardian::Guardian;
 use dapple_target::linux::live_process::LiveProcess;
+use dapple_target::process::Process;
 use dapple_target::process::{Peeked, Resume, Waited};
 use dapple_target::wait_event::WaitEvent;
 use std::io;

@@ -111,6 +111,11 @@ impl Owner {
         self.breakpoints.counts().collect()
     }
 
+    /// Whether a breakpoint in code acts on some of its hits only.
+    pub(super) fn counts_hits_in_code(&self) -> bool {
+        self.breakpoints.counts_hits()
+    }
+
     /// From now on, so many hits of each were before.
     pub(super) fn count_in_code_from(&mut self, count: impl Fn(i64) -> u64) {
         self.breakpoints.count_from(count);

@@ -14,6 +14,7 @@ use super::checkpoints::{self, Clock};
 use super::hit_counts::HitCounts;
 use super::interruptions::Interruptions;
 use super::past_jumps::Ahead;
+use super::same_memory::Differences;
 use super::step_back_again::LastStep;
 use super::threads::{Control, Table};
 use crate::breakpoints::site::{Protection, Reason};
@@ -43,6 +44,8 @@ pub(super) struct History {
     shown: usize,
     /// The process that is shown.
     live: Option<Arc<LiveProcess>>,
+    /// Whether hits have come up to what is shown that weren't counted ([`super::hit_counts`]).
+    counts_lack_hits: bool,
     /// How many bookmarks there were.
     bookmarks: u32,
     /// Of a recording that was read from a file: how it ends ([`file`]).
@@ -201,7 +204,7 @@ pub(super) struct Left {
     /// As [`History::shown`].
     pub(super) shown: usize,
     /// Where a thread was different that was like this one otherwise.
-    differs: Option<Address>,
+    differs: Differences,
 }
 
 /// A process that was left for a copy in which something is changed, and the temporaries that expressions have kept in it.
@@ -527,7 +530,7 @@ impl Owner {
                 && self.stands_at_moment(&moment)
             {
                 let process = self.history_process(index)?;
-                if self.is_at(&moment, process.as_ref(), &mut None) {
+                if self.is_at(&moment, process.as_ref(), &mut Differences::default()) {
                     return Ok((index, false));
                 }
             }
@@ -599,7 +602,7 @@ impl Owner {
             stops: self.exchange_stops(Stops::at_rest(id, &[])),
             counts: self.hit_counts(),
             shown: self.history.shown,
-            differs: None,
+            differs: Differences::default(),
         })
     }
 
@@ -633,6 +636,21 @@ impl Owner {
         self.history.kept_process(index, &self.waker())
     }
 
+    /// Whether hits had come up to a checkpoint that weren't counted.
+    pub(super) fn history_lacks_hits(&self, index: usize) -> bool {
+        let kept = self.history.kept.get(index);
+        kept.is_some_and(|kept| kept.beside.counts.lack_hits)
+    }
+
+    /// As [`History::counts_lack_hits`].
+    pub(super) fn counts_lack_hits(&self) -> bool {
+        self.history.counts_lack_hits
+    }
+
+    pub(super) fn set_counts_lack_hits(&mut self, lack: bool) {
+        self.history.counts_lack_hits = lack;
+    }
+
     /// As [`History::before`].
     pub(super) fn history_before(&self, moment: &Moment) -> Option<usize> {
         self.history.before(moment)
@@ -658,7 +676,7 @@ impl Owner {
             return false;
         };
         let (process, moment) = (Arc::clone(&present.process), present.moment);
-        let mut differs = present.differs;
+        let mut differs = present.differs.clone();
         let is_there = self.is_at(&moment, process.as_ref(), &mut differs);
         if let Some(present) = &mut self.history.present {
             present.differs = differs;
@@ -673,7 +691,7 @@ impl Owner {
         Some(Ahead::of(
             registers,
             present.process.as_ref(),
-            present.differs,
+            &present.differs,
         ))
     }
 
@@ -750,19 +768,19 @@ impl Owner {
         &mut self,
         moment: &Moment,
         other: &dyn Process,
-        differs: &mut Option<Address>,
+        differs: &mut Differences,
     ) -> bool {
         let is_call = moment.pc().is_some_and(|pc| self.is_call_at(pc));
         let now = self.moment_now();
         if !now.is_some_and(|now| now.is(moment, is_call)) {
             return false;
         }
-        let found = self.difference_from(other, *differs);
+        let found = self.difference_from(other, differs);
         if let Some(at) = found {
             tracing::debug!(%at, pc = ?moment.pc(), "the memory of two states differs");
         }
         // Where they have differed once, they may again.
-        *differs = found.or(*differs);
+        found.into_iter().for_each(|at| differs.note(at));
         found.is_none()
     }
 }

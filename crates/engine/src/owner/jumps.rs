@@ -356,7 +356,20 @@ impl Owner {
     }
 
     /// Checks that no thread is at a replaced instruction but the first, now or when a signal handler returns, and that no other site is there.
-    pub(super) fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
+    fn is_free(&mut self, range: Range<Address>) -> Result<(), String> {
+        self.is_left_alone(range.clone())?;
+        for thread in self.stopped_threads() {
+            let registers = self.registers(thread);
+            if registers.is_some_and(|it| it.pc() > range.start && it.pc() < range.end) {
+                return Err("a thread is right behind".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Owner::is_free`], in a process in which stopped threads may be at replaced instructions: they go on where these are then
+    /// ([`Owner::enter_trampoline`]).
+    pub(super) fn is_left_alone(&mut self, range: Range<Address>) -> Result<(), String> {
         self.find_earlier_interruptions();
         if self.memory.has_site_within(range.clone()) {
             return Err("there is another breakpoint right behind".to_owned());
@@ -367,12 +380,6 @@ impl Owner {
         }
         if self.interruptions().may_return_to(is_inside) {
             return Err("a signal handler may return right behind".to_owned());
-        }
-        for thread in self.stopped_threads() {
-            let registers = self.registers(thread);
-            if registers.is_some_and(|registers| is_inside(registers.pc())) {
-                return Err("a thread is right behind".to_owned());
-            }
         }
         Ok(())
     }
@@ -486,7 +493,8 @@ impl Owner {
             process.map_code(thread, place, ARENA, call)
         });
         mapped.map_err(|reason| format!("no memory can be mapped: {reason}"))?;
-        self.memory.trampolines.add_arena(place);
+        let is_writable = self.process().is_copy();
+        self.memory.trampolines.add_arena(place, is_writable);
         Ok(place)
     }
 

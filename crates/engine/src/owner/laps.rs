@@ -243,7 +243,17 @@ impl Owner {
         if !travel.laps.is_over() {
             return None;
         }
+        if travel.span.is_long() {
+            // There are checkpoints on its way.
+            travel.laps.begins();
+            return self.shortens_span(travel).then_some(Run::Search);
+        }
         if travel.run == Run::Search && !self.stops_rarely(travel) {
+            if self.depends_on_counts(&travel.goal) {
+                // Hits come in each run, and have to be counted.
+                travel.laps.begins();
+                return None;
+            }
             if !travel.laps.made {
                 return Some(Run::Laps);
             }
@@ -276,7 +286,7 @@ impl Owner {
     }
 
     /// Whether next to nothing stops a thread in a search that may take checkpoints on its way.
-    fn stops_rarely(&self, travel: &Travel) -> bool {
+    pub(super) fn stops_rarely(&self, travel: &Travel) -> bool {
         if matches!(travel.goal, Goal::Places(_)) || self.is_calling() {
             return false;
         }

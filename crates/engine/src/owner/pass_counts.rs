@@ -93,7 +93,10 @@ impl Owner {
             !taken.contains(&last) && begin.is_none_or(|begin| !taken.contains(&begin))
         };
         let is_tried = |at: Address| travel.uncountable.contains(&at);
-        let is_possible = |at: Address| !is_tried(at) && !end.contains(&at) && is_free(at);
+        // Code that counts compares the stack only: where others differ from the end elsewhere, each pass of the end would stop the thread.
+        let is_end = |at: Address| at == last && !travel.end.differs.is_empty();
+        let is_possible =
+            |at: Address| !is_tried(at) && !end.contains(&at) && is_free(at) && !is_end(at);
         let fits = |at: Address| is_possible(at) && self.fits_jump(travel.thread, at);
         // There, the search that follows stops at each pass.
         let will_fit = |at: Address| is_possible(at) && self.will_fit_jump(travel.thread, at);

@@ -5,11 +5,12 @@
 //! ([`dapple_arch::decision::Exact`]). Only a thread that is like the wanted one there traps, and is then compared as a whole.
 //!
 //! What of the memory is compared: at first, the stack around the stack pointer. If a thread traps that differs elsewhere, that place comes in
-//! front.
+//! front, and stays among those that are compared.
 
 use super::Owner;
 use super::jumps::{MOST_ROOM, NoJump};
 use super::pass_counts::word_in;
+use super::same_memory::Differences;
 use crate::breakpoints::trampolines::Trampoline;
 use crate::{Address, ThreadId};
 use dapple_arch::abi::RED_ZONE;
@@ -17,6 +18,7 @@ use dapple_arch::decision::{Exact, MOST_PIECES, MOST_WITH_PASSES, compile_exact}
 use dapple_arch::instructions::{LONGEST, decode};
 use dapple_arch::jump_site::{self, Code, Indirect, JumpSite};
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::signal_frame::without_last_exceptions;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Process;
 use std::ops::Range;
@@ -38,17 +40,19 @@ impl Ahead {
     pub(super) fn of(
         registers: UserRegisters,
         process: &dyn Process,
-        differs: Option<Address>,
+        differs: &Differences,
     ) -> Ahead {
         let read = |at: Address, count: usize| {
             let mut bytes = vec![0; count];
             let length = process.read_some(at, &mut bytes) & !3;
             bytes.truncate(length);
-            (at, bytes.into_boxed_slice())
+            bytes
         };
-        let first = differs.map(|at| read(Address(at.0 & !3), 4));
+        let first = differs.iter().map(|at| Address(at.0 & !3));
+        let first = first.map(|at| (at, read(at, 4).into_boxed_slice()));
         let stack = Address(registers.sp().wrapping_sub(RED_ZONE) & !3);
-        let memory = first.into_iter().chain([read(stack, STACK)]).collect();
+        let kept = without_last_exceptions(stack, &read(stack, STACK));
+        let memory = first.chain(kept).collect();
         Ahead { registers, memory }
     }
 }
@@ -155,24 +159,58 @@ impl Owner {
             return Err(now("there is another breakpoint right behind"));
         }
         let replaced = at..site.end();
-        // Those that wait for their turns are stopped for the kernel alone.
-        let stopped = self.stopped_threads();
-        let waiting = self
-            .live_threads()
-            .filter(|thread| !stopped.contains(thread));
-        for waiting in waiting.collect::<Vec<_>>() {
-            let registers = self.process().registers(waiting);
-            if registers.is_ok_and(|it| it.pc() > at && it.pc() < replaced.end) {
-                return Err(now("a thread is right behind"));
-            }
-        }
-        self.is_free(replaced).map_err(NoJump::Now)?;
+        self.is_left_alone(replaced.clone()).map_err(NoJump::Now)?;
+        let waiting = self.waiting_within(&replaced)?;
         let word = self.place_past_trampoline(thread, site, ahead.as_ref(), passes);
         let word = word.map_err(NoJump::Ever)?;
         if passes.is_some() {
             self.counted_by_code(word);
         }
+        for thread in waiting {
+            self.moves_into_code(thread, at);
+        }
         Ok(())
+    }
+
+    /// The threads that wait for their turns right behind an instruction which a jump is about to replace, with others in `replaced`. They are
+    /// stopped for the kernel alone: when they run, nobody moves them into the code, as is done with those that are stopped.
+    fn waiting_within(&self, replaced: &Range<Address>) -> Result<Vec<ThreadId>, NoJump> {
+        let stopped = self.stopped_threads();
+        let within = |thread: &ThreadId| {
+            let registers = self.process().registers(*thread);
+            registers.is_ok_and(|it| it.pc() > replaced.start && it.pc() < replaced.end)
+        };
+        let waiting = self.live_threads().filter(|it| !stopped.contains(it));
+        let waiting: Vec<_> = waiting.filter(within).collect();
+        let may_move = |thread: &ThreadId| {
+            { self.history_live() }.is_some_and(|live| live.waits_amid_code(*thread))
+        };
+        match waiting.iter().all(may_move) {
+            true => Ok(waiting),
+            false => Err(NoJump::Now(
+                "a thread is right behind, in a system call or before a signal".to_owned(),
+            )),
+        }
+    }
+
+    /// Moves a thread that waits for its turn to where the instruction is now that it is at, one that the jump at a site has replaced.
+    fn moves_into_code(&mut self, thread: ThreadId, site: Address) {
+        let Ok(mut registers) = self.process().registers(thread) else {
+            return;
+        };
+        let entry = self.trampoline_for(site);
+        let entry = entry.and_then(|trampoline| trampoline.entry_of(registers.pc()));
+        match entry {
+            Some(entry) => {
+                registers.set_pc(entry);
+                // Fails only if the thread has died.
+                let _ = self.process().set_registers(thread, &registers);
+            }
+            None => {
+                self.counted_by_hand(site);
+                self.take_jump_out(site);
+            }
+        }
     }
 
     /// Returns where passes are counted, if they are.
@@ -240,7 +278,7 @@ impl Owner {
     /// many pieces.
     fn compared_memory(&self, ahead: &Ahead, elsewhere: bool, most: usize) -> Vec<(Address, u32)> {
         let stack = Address(ahead.registers.sp().wrapping_sub(RED_ZONE) & !3);
-        let is_there = |at: &Address| elsewhere || *at == stack;
+        let is_there = |at: &Address| elsewhere || (stack..stack.offset(STACK as i64)).contains(at);
         let (mut differ, mut equal) = (Vec::new(), Vec::new());
         for (at, bytes) in ahead.memory.iter().filter(|(at, _)| is_there(at)) {
             let mut now = vec![0; bytes.len()];

@@ -25,18 +25,26 @@ impl Owner {
     /// A thread has come to a site in the past. If it's a repeated instruction's, and a state amid that is waited for to which the thread comes by
     /// repeating it, brings the thread there.
     pub(super) fn repeat_up_to_state(&mut self, thread: ThreadId, at: Address) {
-        if !self.is_in_past() || !self.is_awaited_at(at) {
-            return;
+        if let Some((part, registers)) = self.repeats_ahead(thread, at) {
+            self.repeat(thread, part, registers);
         }
-        let Some(instruction) = self.repeated_at(at) else {
-            return;
-        };
-        let Some((now, ahead)) = self.registers(thread).zip(self.awaited_at(at)) else {
-            return;
-        };
-        let Some(repeats) = instruction.between(&now, &ahead.registers) else {
-            return;
-        };
+    }
+
+    /// Whether a thread in the past that is amid a repeated instruction comes to a state that is waited for by repeating it. Then it has to run into
+    /// the site: in a copy of the instruction, it would do all of its work.
+    pub(super) fn is_amid_repeated(&mut self, thread: ThreadId, at: Address) -> bool {
+        self.repeats_ahead(thread, at).is_some()
+    }
+
+    /// What a thread at a repeated instruction does up to the state that is waited for there, or up to the first access to watched data; and its
+    /// registers behind that.
+    fn repeats_ahead(&mut self, thread: ThreadId, at: Address) -> Option<(Repeats, UserRegisters)> {
+        if !self.is_in_past() || !self.is_awaited_at(at) {
+            return None;
+        }
+        let instruction = self.repeated_at(at)?;
+        let (now, ahead) = self.registers(thread).zip(self.awaited_at(at))?;
+        let repeats = instruction.between(&now, &ahead.registers)?;
         // It may be another pass, and there may be much to copy.
         let written = repeats.written();
         let is_same = |(at, bytes): &(Address, Box<[u8]>)| {
@@ -46,15 +54,15 @@ impl Owner {
             !is_kept || self.memory().read(*at, &mut now).is_ok() && *now == **bytes
         };
         if !ahead.memory.iter().all(is_same) {
-            return;
+            return None;
         }
         let watched = self.watched_now();
         let watched = watched.iter().flatten();
         let part = watched.fold(repeats, |part, slot| part.before(&range_of(slot)));
-        if part == repeats {
-            self.repeat(thread, part, ahead.registers);
-        } else {
-            self.repeat(thread, part, part.after(now));
+        match part == repeats {
+            true => Some((part, ahead.registers)),
+            false if part.is_empty() => None,
+            false => Some((part, part.after(now))),
         }
     }
 

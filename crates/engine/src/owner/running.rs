@@ -296,6 +296,7 @@ impl Owner {
         // from two bytes before where it is.
         if registers.pc() != site
             || self.may_end_turn(thread, site)
+            || self.is_amid_repeated(thread, site)
             || self.is_in_call(thread, &registers)
         {
             return self.go(thread, how, signal);

@@ -1,9 +1,9 @@
 //! Compares the memory of two processes that may be in the same state.
 
 use super::Owner;
-use super::signal_frames::is_the_kernels;
 use crate::Address;
 use dapple_arch::abi::RED_ZONE;
+use dapple_arch::signal_frame::is_the_kernels;
 use dapple_target::memory_map::Mapping;
 use dapple_target::process::Process;
 use std::ops::Range;
@@ -16,18 +16,42 @@ const PIECE: u64 = 4;
 /// How far below its stack pointer a stack counts as unused that has other data around it, in bytes.
 const UNUSED: u64 = 16 << 10;
 
+/// Where states have differed from one that is looked for, the last place first. A state that others pass close by may differ from one of them
+/// here, and from the next one there.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Differences(Vec<Address>);
+
+impl Differences {
+    /// How many places are kept.
+    const MOST: usize = 8;
+
+    pub(super) fn note(&mut self, at: Address) {
+        self.0.retain(|known| *known != at);
+        self.0.insert(0, at);
+        self.0.truncate(Self::MOST);
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Address> {
+        self.0.iter().copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl Owner {
     /// The address of 4 bytes of memory in which the process differs from another that has the same mappings, but for what the debugger has mapped.
-    /// `None`: they don't differ. `first`: where to look first. All threads must stand still.
+    /// `None`: they don't differ. `before`: where to look first. All threads must stand still.
     pub(super) fn difference_from(
         &mut self,
         other: &dyn Process,
-        first: Option<Address>,
+        before: &Differences,
     ) -> Option<Address> {
-        if let Some(at) = first
-            && let Some(found) = difference_in(self.process(), other, at, PIECE)
-        {
-            return Some(found);
+        let mut before = before.iter();
+        let again = before.find_map(|at| difference_in(self.process(), other, at, PIECE));
+        if again.is_some() {
+            return again;
         }
         let arenas = self.trampolines().all_arenas();
         let registers = |thread| self.process().registers(thread).ok();

@@ -14,6 +14,8 @@ use super::last_write::Wanted;
 use super::pass_counts::PassCount;
 use super::past_jumps::Ahead;
 use super::repeated_lines::Repeats;
+use super::same_memory::Differences;
+use super::spans::Span;
 use super::step_back::{Places, StepBack};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
@@ -34,6 +36,8 @@ pub(super) struct Travel {
     pub(super) left: Option<Left>,
     /// The number of the checkpoint from which it runs.
     pub(super) from: usize,
+    /// The checkpoints that it passes.
+    pub(super) span: Span,
     pub(super) end: End,
     pub(super) run: Run,
     pub(super) laps: Laps,
@@ -91,7 +95,7 @@ pub(super) struct End {
     /// Whether it is a checkpoint: what is looked for counts there, too.
     is_checkpoint: bool,
     /// Where memory has differed before.
-    differs: Option<Address>,
+    pub(super) differs: Differences,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,6 +173,8 @@ impl Owner {
         let Some(from) = from else {
             return Ok(None);
         };
+        let nearest = from;
+        let from = self.last_with_counts(&goal, nearest);
         self.end_step();
         let Some(left) = self.leave_process() else {
             return Err(Error::Refused("the process has ended".into()));
@@ -177,7 +183,7 @@ impl Owner {
             moment: left.moment,
             process: Arc::clone(&left.process) as Arc<dyn Process>,
             is_checkpoint: false,
-            differs: None,
+            differs: Differences::default(),
         });
         let left = self.keep_present(left);
         Ok(Some(Box::new(Travel {
@@ -185,6 +191,7 @@ impl Owner {
             goal,
             left,
             from,
+            span: Span::of(nearest - from),
             end,
             run: Run::Search,
             laps: Laps::default(),
@@ -210,7 +217,7 @@ impl Owner {
             moment: { self.history_moment(index) }.ok_or("a checkpoint is gone")?,
             process: self.history_process(index)?,
             is_checkpoint: counts,
-            differs: None,
+            differs: Differences::default(),
         })
     }
 
@@ -234,6 +241,9 @@ impl Owner {
             return false;
         }
         self.set_quiet(travel.ignores_stops());
+        if travel.ignores_stops() {
+            self.set_counts_lack_hits(true);
+        }
         let end = travel.end.moment;
         self.process().replay_until(end.position, end.thread());
         let process = self.checkpoint_process(from);
@@ -390,7 +400,7 @@ impl Owner {
         };
         let end = &travel.end;
         let registers = end.moment.registers()?;
-        Some(Ahead::of(registers, end.process.as_ref(), end.differs))
+        Some(Ahead::of(registers, end.process.as_ref(), &end.differs))
     }
 
     /// Whether the thread is in the state where the run ends.
@@ -558,7 +568,7 @@ impl Owner {
         }
         // If the end wasn't met, the checkpoint is from after it.
         if let Some(found) = travel.found.filter(|_| travel.arrived) {
-            travel.run = Run::To(found);
+            travel.run = self.narrows_span(&mut travel, found);
             return self.run_travel(travel);
         }
         if travel.arrived
@@ -590,7 +600,7 @@ impl Owner {
             }
         }
         travel.found = None;
-        travel.from -= 1;
+        self.goes_further_back(&mut travel);
         travel.too_near += u32::from(std::mem::take(&mut travel.near));
         travel.laps.is_further();
         self.run_travel(travel)
@@ -681,6 +691,7 @@ impl Owner {
 
     /// The kernel has reported the end of a replay.
     pub(super) fn replay_ended(&mut self, thread: ThreadId) {
+        self.leave_trampoline(thread);
         if self.is_travelling() {
             if let Some(mut travel) = self.take_travel() {
                 travel.ended = true;

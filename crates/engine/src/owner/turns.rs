@@ -15,6 +15,7 @@ use std::sync::Arc;
 impl Owner {
     /// A thread is about to run up to the end of its turn.
     pub(super) fn turn_ahead(&mut self, thread: ThreadId) {
+        self.leave_trampoline(thread);
         self.remove_sites(Reason::Turn);
         if let Some((_, end)) = self.turn_end() {
             let at = end.registers.pc();

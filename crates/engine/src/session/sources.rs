@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 pub use dapple_symbols::sources::Source as SourceFile;
 
-/// A module that was loaded at some time. It can be asked for its sources on any thread: for large programs that takes a while.
+/// A module that was loaded at some time. It can be asked for its sources and names on any thread: for large programs that takes a while.
 #[derive(Debug, Clone)]
 pub struct SourcesOf {
     module: u64,
-    symbols: Arc<Module>,
+    pub(super) symbols: Arc<Module>,
 }
 
 impl SourcesOf {

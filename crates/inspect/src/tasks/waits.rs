@@ -378,12 +378,13 @@ fn timer(reader: &Reader<'_>, value: &Value, field: &str, now: Option<Duration>)
     Wait::text(left.unwrap_or_else(|| "a timer".to_owned())).into()
 }
 
-/// A time that is read by a person: `1.2 s`, `50 ms`.
+/// A time that is read by a person: `50 ms`, `1.2 s`, `12 min`, `5 h`.
 fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{} ms", time.as_millis()),
         seconds if seconds < 600 => format!("{:.1} s", time.as_secs_f64()),
-        seconds => format!("{} min", seconds / 60),
+        seconds if seconds < 7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
     }
 }
 

@@ -83,7 +83,8 @@ pub(crate) fn arguments(name: &str) -> Vec<String> {
 pub(crate) fn path_name(name: &str) -> &str {
     match name.find('<') {
         Some(0) | None => name,
-        Some(at) => &name[..at],
+        // Rust's v0 mangling writes a function's arguments like calls have them: `tour::largest::<i32>`.
+        Some(at) => name[..at].trim_end_matches("::"),
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each query looks up the base name in a `NameIndex`, composes the full names of the entries found, and keeps those that
 //! match the [`NamePattern`].
 
+pub mod listing;
 pub mod matching;
 pub(crate) mod similar;
 

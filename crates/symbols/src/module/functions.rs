@@ -16,6 +16,7 @@ use crate::dwarf::queries::FoundType;
 use crate::dwarf::queries::FoundVariable;
 use crate::dwarf::queries::Instance;
 use crate::dwarf::queries::Queries;
+use crate::dwarf::queries::listing::ListedNames;
 use crate::dwarf::queries::matching::Matches;
 use crate::dwarf::queries::matching::Whose;
 use crate::dwarf::queries::matching::matching_symbols;
@@ -279,6 +280,16 @@ impl Module {
     /// The globals and statics whose names match `pattern`, of any unit, including statics in functions.
     pub fn find_variables(&self, pattern: &NamePattern) -> Vec<FoundVariable> {
         self.query(|queries| queries.variables(pattern))
+    }
+
+    /// The variables of static storage whose full names match an expression: the user's own if any match.
+    pub fn variables_matching(&self, expression: &NameExpression) -> ListedNames {
+        self.query(|queries| queries.variables_matching(expression))
+    }
+
+    /// The types whose full names match an expression: the user's own if any match.
+    pub fn types_matching(&self, expression: &NameExpression) -> ListedNames {
+        self.query(|queries| queries.types_matching(expression))
     }
 
     /// Suggestions for a name that isn't found: a handful of similar short names of functions, types and variables. The

@@ -30,7 +30,11 @@ impl NameExpression {
         Some(NameExpression::new(rest.trim()))
     }
 
-    fn new(text: &str) -> Result<NameExpression, String> {
+    /// Reads an expression without the prefix.
+    ///
+    /// # Errors
+    /// A message that says what is wrong with the expression and, for a mistake in its syntax, where.
+    pub fn new(text: &str) -> Result<NameExpression, String> {
         if text.is_empty() {
             return Err(format!(
                 "`{MARK}` needs a regular expression behind it: `{MARK} ^parse_`"

@@ -81,11 +81,6 @@ impl LiveProcess {
         })
     }
 
-    /// Whether it is a copy that is replayed, which is killed with the debugger.
-    pub fn is_copy(&self) -> bool {
-        matches!(self.role, Role::Replayed(_))
-    }
-
     /// What records the process, if something does.
     pub fn recorder(&self) -> Option<MutexGuard<'_, Recorder>> {
         match &self.role {
@@ -154,6 +149,12 @@ impl LiveProcess {
     pub fn is_in_call(&self, thread: ThreadId) -> bool {
         self.replayer()
             .is_some_and(|replayer| replayer.is_in_call(thread))
+    }
+
+    /// In a copy that is replayed: whether a thread waits for its turn amid its own code, and may be moved to code that does the same.
+    pub fn waits_amid_code(&self, thread: ThreadId) -> bool {
+        self.replayer()
+            .is_some_and(|replayer| replayer.waits_amid_code(thread))
     }
 
     /// In a copy that is replayed: whether that is yet to be reported by [`What::TurnAhead`].
@@ -578,8 +579,7 @@ impl Process for LiveProcess {
         size: u64,
         call: Option<Address>,
     ) -> Result<(), String> {
-        let is_copy = matches!(self.role, Role::Replayed(_));
-        injected::map_code(self.actual(thread), address, size, is_copy, call)
+        injected::map_code(self.actual(thread), address, size, self.is_copy(), call)
     }
 
     fn share(
@@ -589,6 +589,10 @@ impl Process for LiveProcess {
         call: Option<Address>,
     ) -> Result<(Address, File), String> {
         injected::share(self.actual(thread), size, call)
+    }
+
+    fn is_copy(&self) -> bool {
+        matches!(self.role, Role::Replayed(_))
     }
 
     fn position(&self) -> Option<usize> {

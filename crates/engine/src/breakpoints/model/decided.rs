@@ -44,6 +44,12 @@ impl Model {
         all.map(|breakpoint| (breakpoint.id, breakpoint.rules.count()))
     }
 
+    /// Whether one acts on some of its hits only.
+    pub(crate) fn counts_hits(&self) -> bool {
+        let mut all = self.list.iter();
+        all.any(|breakpoint| breakpoint.rules.hit_condition().is_some())
+    }
+
     /// From now on, so many hits of each breakpoint were before.
     pub(crate) fn count_from(&mut self, count: impl Fn(i64) -> u64) {
         for breakpoint in &mut self.list {

@@ -83,8 +83,8 @@ impl PatchedMemory {
         sites.any(|(_, site)| site.has(Reason::Turn) || !site.is_only_past(true))
     }
 
-    /// Writes a trampoline, and puts a jump to it in place of its site's `int3`. Call only while no thread runs, nor is at a replaced
-    /// instruction but the first.
+    /// Writes a trampoline, and puts a jump to it in place of its site's `int3`. Call only while no thread runs. One that is at a
+    /// replaced instruction but the first has to go on where that is then.
     pub(crate) fn put_jump_in(&mut self, trampoline: Trampoline) -> io::Result<()> {
         let (at, start) = (trampoline.site, trampoline.start);
         let bytes = jump(at, start).ok_or_else(|| io::Error::other("it is out of reach"))?;

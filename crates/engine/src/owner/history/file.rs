@@ -3,7 +3,7 @@
 //! A process is started as the recorded one was, and stands still before its first instruction ([`Recording::begin`]). It takes the place of
 //! the present, which is never shown; copies of it run. Where the recording ends, so does what can be run: the threads stop there.
 
-use super::{Beside, History, HitCounts, Kept, Left, Moment};
+use super::{Beside, Differences, History, HitCounts, Kept, Left, Moment};
 use crate::event::StopReason;
 use crate::owner::Owner;
 use crate::owner::threads::Table;
@@ -88,7 +88,7 @@ pub(in crate::owner) fn begun(
         stops: Stops::at_rest(id, &[id]),
         counts: HitCounts::default(),
         shown: 0,
-        differs: None,
+        differs: Differences::default(),
     });
     Ok((copy, history))
 }

@@ -71,6 +71,11 @@ impl Owner {
         self.history.thin_out(needed)
     }
 
+    /// Whether a checkpoint was taken of a copy.
+    pub(in crate::owner) fn is_lap(&self, index: usize) -> bool {
+        self.history.kept.get(index).is_some_and(|kept| kept.is_lap)
+    }
+
     /// The process that is a checkpoint.
     pub(in crate::owner) fn checkpoint_process(&self, index: usize) -> Option<ThreadId> {
         self.history.kept.get(index).map(Kept::process)

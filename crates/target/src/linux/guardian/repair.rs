@@ -13,6 +13,7 @@ use crate::{Address, ThreadId};
 use dapple_arch::displaced::ROOM;
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::signal_frame;
 use dapple_arch::trap::{NOP, TRAP};
 use dapple_arch::trap_handler;
 use std::ffi::CStr;
@@ -579,9 +580,9 @@ impl Repair<'_> {
 
     /// Whether a word on the stack is the instruction pointer to which a signal handler returns, by what is around it.
     fn is_return_of_handler(&self, place: u64) -> bool {
-        let mut frame = [0; trap_handler::UP_TO_SEGMENTS];
-        let begin = place.wrapping_sub(trap_handler::SAVED_PC);
-        self.read(begin, &mut frame) && trap_handler::is_signal_frame(&frame)
+        let mut frame = [0; signal_frame::UP_TO_SEGMENTS];
+        let begin = place.wrapping_sub(signal_frame::SAVED_PC);
+        self.read(begin, &mut frame) && signal_frame::is_signal_frame(&frame)
     }
 
     fn give_back(&self, thread: ThreadId) {

@@ -1,6 +1,6 @@
 //! Records a process while it runs.
 //!
-//! Its threads run one at a time ([`super::turns`]), so that what they do to each other's memory is the same again when they take the same turns. A
+//! Its threads run one at a time (`recording::turns`), so that what they do to each other's memory is the same again when they take the same turns. A
 //! thread gives its turn away in a system call that may take long. What comes of that call is taken note of in the thread's next turn. From a
 //! thread that makes no system call while others wait, the turn is taken; where it was then is kept.
 
@@ -416,6 +416,8 @@ impl Recorder {
             What::SystemCall => return self.called(event),
             What::Signal(libc::SIGTRAP) => self.stepped_over_call(thread),
             What::Signal(signal) => self.signalled(thread, signal),
+            // It has executed an instruction that traps, and the trap follows: no turn ends in between, where its address is behind that.
+            What::Interrupted { trap_pending: true } => true,
             What::Interrupted {
                 trap_pending: false,
             } => match self.interrupted(thread) {

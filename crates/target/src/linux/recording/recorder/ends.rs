@@ -14,6 +14,7 @@ use dapple_arch::instructions::{LONGEST, decode, enters_kernel};
 use dapple_arch::jump_site::JUMP;
 use dapple_arch::operands::used_near;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::signal_frame::without_the_kernels;
 use dapple_arch::trap::TRAP;
 use std::sync::Arc;
 
@@ -175,9 +176,7 @@ impl Recorder {
             let mut bytes = vec![0; count];
             let length = self.memory.read_some(at, &mut bytes) & !3;
             bytes.truncate(length);
-            if length > 0 {
-                memory.push((at, bytes.into_boxed_slice()));
-            }
+            memory.extend(without_the_kernels(&self.memory, at, &bytes));
         };
         for operand in used_near(&registers, &self.memory)
             .into_iter()

@@ -62,6 +62,16 @@ impl Replayer {
         }
     }
 
+    /// Whether a thread waits for its turn amid its own code, and nothing else is to happen to it first: it may be moved to code that does the same.
+    pub fn waits_amid_code(&self, thread: ThreadId) -> bool {
+        let is_ready = matches!(self.turns.place(thread), Some(Place::Ready(_, 0)));
+        let replayed = self.threads.get(&thread);
+        let is_free = replayed.is_some_and(|it| {
+            it.within.is_none() && it.due.is_none() && !it.has_written && !it.restarts
+        });
+        is_ready && is_free && self.diverted.is_none()
+    }
+
     /// Has memory mapped at the address where it was.
     pub(super) fn give_address(
         &self,
