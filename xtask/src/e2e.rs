@@ -25,6 +25,10 @@ const EDITORS: &[(&str, &str)] = &[
         "@vscode/debugadapter-testsupport, the client that authors of adapters test with",
     ),
     (
+        "recordings",
+        "VS Code as above, recorded by `dapple trace` with three adapters, and what its recordings are good for; all in target/e2e/recordings",
+    ),
+    (
         "trace",
         "no editor: the page of `dapple trace --html` in headless Chromium; a picture in target/e2e/trace.png",
     ),

@@ -190,7 +190,7 @@ impl DataBreakpoints {
     ) -> Vec<Wanted<Asked>> {
         let before = std::mem::take(&mut self.wanted);
         let same = |one: &Asked, other: &Asked| {
-            (&one.data_id, one.access) == (&other.data_id, other.access)
+            (&one.data_id, &one.access) == (&other.data_id, &other.access)
         };
         self.wanted = all.with_ids(wanted, before, same);
         self.wanted.clone()

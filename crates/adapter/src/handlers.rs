@@ -21,7 +21,7 @@ pub mod launch;
 mod locations;
 pub mod locks;
 mod memory;
-mod modules;
+pub mod modules;
 pub mod moments;
 pub mod read_visualizers;
 pub mod record;
@@ -36,12 +36,14 @@ mod sources;
 mod stack_trace;
 pub mod start_debugging;
 mod step;
+pub mod symbols;
 pub mod tasks;
 mod terminate;
 mod terminate_threads;
 mod threads;
 mod variables;
 mod waiting;
+pub mod write_core;
 
 use crate::adapter::Adapter;
 use crate::clients;
@@ -67,6 +69,8 @@ fn with_own_requests(builder: ServerBuilder<Adapter>) -> ServerBuilder<Adapter> 
         .on::<set_skip::SetSkipRequest>(set_skip::set_skip)
         .on::<tasks::TasksRequest>(tasks::tasks)
         .on::<locks::LocksRequest>(locks::locks)
+        .on_deferred::<symbols::SymbolsRequest>(symbols::symbols)
+        .on::<write_core::WriteCoreRequest>(in_place(write_core::write_core))
         .on::<back::StepBackFurtherRequest>(back::step_back_further)
         .on::<record::RecordRequest>(in_place(record::record))
         .on::<last_write::WhoRequest>(in_place(last_write::who))

@@ -36,6 +36,7 @@ mod source_words;
 pub mod styling;
 mod to_dap;
 
+pub use argument_values::words::{next_shell_word, shell_word_at};
 pub use dapple_engine::allocator;
 pub use dapple_engine::apart;
 pub use dapple_engine::debug_info::IndexCache;
@@ -49,6 +50,7 @@ pub use handlers::last_write::{
     ShownWrite, ShownWriteFrame, WhoArguments, WhoRequest, WhoResponse,
 };
 pub use handlers::locks::{LocksRequest, LocksResponse, ShownHolder, ShownThreadWait};
+pub use handlers::modules::{ListedModule, ListedModules, ModulesRequest};
 pub use handlers::moments::{
     BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment,
     RemoveBookmarkRequest, SetBookmarkArguments, SetBookmarkRequest, ShownBookmark, WhenRequest,
@@ -57,6 +59,10 @@ pub use handlers::moments::{
 pub use handlers::read_visualizers::{ReadVisualizersArguments, ReadVisualizersRequest};
 pub use handlers::record::RecordRequest;
 pub use handlers::set_skip::{SetSkipArguments, SetSkipRequest};
+pub use handlers::symbols::{
+    ShownSymbol, SymbolKind, SymbolsArguments, SymbolsRequest, SymbolsResponse,
+};
 pub use handlers::tasks::{ShownTask, ShownWait, TasksArguments, TasksRequest, TasksResponse};
+pub use handlers::write_core::{WriteCoreArguments, WriteCoreRequest};
 pub use main_loop::serve;
 pub use serve_options::{OwnStdin, ServeOptions};

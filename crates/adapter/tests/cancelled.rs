@@ -65,7 +65,7 @@ fn check(stops: &[(String, Vec<String>)], expected: &[(&str, &str, &[&str])]) {
         let suspended = match (mark, line) {
             (&"", _) => String::new(),
             (_, line) => format!(
-                "\nsuspended at cancelled.rs:{}, waiting for a timer, 59 min left",
+                "\nsuspended at cancelled.rs:{}, waiting for a timer, 99 h left",
                 line.expect("a line with the mark") + 1
             ),
         };

@@ -104,7 +104,7 @@ fn frames_of_libraries_are_not_set_aside_where_all_are_wanted() {
     let aside = |format: StackFrameFormat| {
         let arguments = StackTraceArguments::new(stop.thread).with_format(format);
         let frames = session.ok::<StackTraceRequest>(arguments).stack_frames;
-        let hint = |frame: &StackFrame| frame.source.as_ref()?.presentation_hint;
+        let hint = |frame: &StackFrame| frame.source.as_ref()?.presentation_hint.clone();
         let there = frames.iter().filter(|frame| {
             let path = support::file_of(frame);
             path.is_some_and(|path| std::path::Path::new(&path).is_file())
@@ -257,7 +257,7 @@ fn exception_options_choose_panics_and_signals() {
         let session = Session::new();
         session.launch(&fixture, json!({"args": ["here", "index"]}));
         let arguments = SetExceptionBreakpointsArguments::new(Vec::new())
-            .with_exception_options(vec![option(&usr1(), mode)]);
+            .with_exception_options(vec![option(&usr1(), mode.clone())]);
         session.ok::<SetExceptionBreakpointsRequest>(arguments);
         session.configured();
         assert_eq!(session.ends_or_stops(), stops, "{mode:?}");

@@ -1,6 +1,7 @@
 //! Sessions with a core file: everything can be inspected, and nothing can be run or changed.
 
 use crate::support::{Fixture, Session, core_of, file_of, named};
+use dapple_adapter::{WriteCoreArguments, WriteCoreRequest};
 use dapple_dap::types::*;
 use serde_json::{Value, json};
 
@@ -162,4 +163,37 @@ fn a_core_file_that_can_not_be_used_is_told_with_the_reason() {
         session.wait_for::<TerminatedEvent>();
         session.disconnect();
     }
+}
+
+#[test]
+fn a_core_file_is_written_of_a_stopped_program_which_goes_on() {
+    let fixture = Fixture::new("tour.c");
+    let core = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("written-core-{}", std::process::id()));
+    let _ = std::fs::remove_file(&core);
+    let session = Session::started(&fixture, json!({}), &["end"]);
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    let write = |path: std::path::PathBuf| WriteCoreArguments { path };
+    let relative = session.refused::<WriteCoreRequest>(write("core".into()));
+    assert!(
+        relative.sentence.contains("no absolute path"),
+        "{relative:?}"
+    );
+    session.ok::<WriteCoreRequest>(write(core.clone()));
+    let again = session.refused::<WriteCoreRequest>(write(core.clone()));
+    assert!(again.sentence.contains("exists"), "{again:?}");
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 3);
+    session.disconnect();
+
+    let session = Session::new();
+    session.ok::<AttachRequest>(arguments(json!({"coreFile": core})));
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Pause);
+    assert_eq!(stop.top.line, fixture.line("end"));
+    assert_eq!(session.evaluate(&stop.top, "visits"), "3");
+    let refused = session.refused::<WriteCoreRequest>(write(core.with_extension("again")));
+    assert!(!refused.sentence.is_empty());
+    session.disconnect();
+    std::fs::remove_file(core).expect("it was written");
 }

@@ -134,7 +134,10 @@ fn a_panic_in_a_dependency_is_shown_in_the_users_code() {
     let stop = session.stopped(StoppedEventReason::Exception);
     let frames = session.stack(stop.thread);
     let is_shown = |frame: &&StackFrame| {
-        let hint = frame.source.as_ref().and_then(|it| it.presentation_hint);
+        let hint = frame
+            .source
+            .as_ref()
+            .and_then(|it| it.presentation_hint.clone());
         let subtle = frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
         assert_eq!(
             subtle,

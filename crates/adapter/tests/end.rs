@@ -145,7 +145,7 @@ fn garbage_is_answered_or_skipped_and_the_session_goes_on() {
         "{\"seq\":1006,\"type\":\"response\",\"request_seq\":99,\"success\":true,\"command\":\"x\"}",
         "{\"seq\":1007,\"type\":\"event\",\"event\":\"stopped\",\"body\":3}",
     ] {
-        client.writer().send_text(text).expect("sent");
+        client.unchecked_writer().send_text(text).expect("sent");
     }
     let arguments = launch_arguments(&json!({"program": fixture.program(), "args": ["9"]}));
     client

@@ -114,25 +114,25 @@ block_on main:  | running
 blocked: barrier.wait().await | other tasks (Barrier)
 blocking:  | running
 blocking: smol::unblock(move || busy(rx)).await; // blocking | blocking
-both: Timer::after(LONG).await | a timer, 59 min left + nothing: it is pending for ever
+both: Timer::after(LONG).await | a timer, 99 h left + nothing: it is pending for ever
 embraced: second.lock().await | a lock (Mutex), held by embraced
 embraced: second.lock().await | a lock (Mutex), held by embraced
 full: tx.send(n).await | room for a message (channel)
-held: Timer::after(LONG).await | a timer, 59 min left
+held: Timer::after(LONG).await | a timer, 99 h left
 joining: task.await | timed
 listening: listener.await | an event (Event)
-local: Timer::after(LONG).await | a timer, 59 min left
+local: Timer::after(LONG).await | a timer, 99 h left
 looking: l.read().await | a lock (RwLock), held by written
 owned: m.lock_arc().await | a lock (Mutex), held by held
 permitted: permits.acquire().await | permits (Semaphore)
 queued:  | scheduled
 queued: await; // queued | queued
-racing: rx.recv().await.unwrap() | a message (channel) + a timer, 59 min left
+racing: rx.recv().await.unwrap() | a message (channel) + a timer, 99 h left
 reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
 received: rx.recv().await | a message (channel)
-timed: Timer::after(LONG).await | a timer, 59 min left
+timed: Timer::after(LONG).await | a timer, 99 h left
 wanting: m.lock().await; // wanting | a lock (Mutex), held by held
-written: Timer::after(LONG).await | a timer, 59 min left";
+written: Timer::after(LONG).await | a timer, 99 h left";
 
 #[test]
 fn tasks_of_smol_are_listed_with_what_they_wait_for() {
@@ -142,7 +142,7 @@ fn tasks_of_smol_are_listed_with_what_they_wait_for() {
     let timed = listed.iter().find(|task| task.name.contains("timed"));
     let arguments = StackTraceArguments::new(timed.expect("timed").id);
     let frames = session.ok::<StackTraceRequest>(arguments).stack_frames;
-    assert_eq!(frames[0].name, "waiting for a timer, 59 min left");
+    assert_eq!(frames[0].name, "waiting for a timer, 99 h left");
     assert_eq!(session.evaluate(&frames[1], "n * 10 + twice"), "36");
     session.disconnect();
 }
@@ -160,15 +160,25 @@ fn those_of_smol_of_2023_too() {
     session.disconnect();
 }
 
+#[test]
+fn those_of_programs_with_the_new_mangling_of_names_too() {
+    let built = package::built_with_v0_names(PACKAGE);
+    let (session, _) = waiting_in(&built.join("smol_waiting"), "smol_waiting", &[], SMOL);
+    session.disconnect();
+    let path = built.join("tokio_local");
+    let (session, _) = waiting_in(&path, "tokio_local", &[], &local_table(LOCAL));
+    session.disconnect();
+}
+
 const ASYNC_STD: &str = "\
 accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
 block_on main:  | running
-bounded: timeout(LONG, rx.recv()).await | a message (channel) + a timer, 59 min left
-held: sleep(LONG).await; // held | a timer, 59 min left
+bounded: timeout(LONG, rx.recv()).await | a message (channel) + a timer, 99 h left
+held: sleep(LONG).await; // held | a timer, 99 h left
 joining: task.await | timed
 reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
 received: rx.recv().await | a message (channel)
-timed: sleep(LONG).await; // timed | a timer, 59 min left
+timed: sleep(LONG).await; // timed | a timer, 99 h left
 wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
 
 #[test]
@@ -186,25 +196,31 @@ const LOCAL_DRIVEN: &str = "block_on run:  | running";
 const LOCAL_TASKS: &str = "\
 blocking:  | running
 blocking: spawn_blocking(move | blocking
-held: sleep(LONG).await; // held | a timer, 59 min left
+held: sleep(LONG).await; // held | a timer, 99 h left
 joining: spawn_local(timed(n)).await | timed
 notified: Notify::new().notified().await | a notification (Notify)
 queued:  | scheduled
 queued: spawn_blocking( | queued
 set: set.join_next().await | one of 2 tasks (JoinSet)
-timed: sleep(LONG).await; // timed | a timer, 59 min left
-timed: sleep(LONG).await; // timed | a timer, 59 min left
-timed: sleep(LONG).await; // timed | a timer, 59 min left
+timed: sleep(LONG).await; // timed | a timer, 99 h left
+timed: sleep(LONG).await; // timed | a timer, 99 h left
+timed: sleep(LONG).await; // timed | a timer, 99 h left
 wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
 
 #[test]
 fn tasks_of_a_local_set_and_functions_on_threads_for_blocking_ones_are_listed() {
     for (arguments, own) in [(&["one"][..], LOCAL_DRIVEN), (&[], LOCAL)] {
-        let mut wanted: Vec<&str> = own.lines().chain(LOCAL_TASKS.lines()).collect();
-        wanted.sort();
-        let (session, _) = waiting("tokio_local", arguments, false, &wanted.join("\n"));
+        let wanted = local_table(own);
+        let (session, _) = waiting("tokio_local", arguments, false, &wanted);
         session.disconnect();
     }
+}
+
+/// The table of `tokio_local`, with these rows of its own.
+fn local_table(own: &str) -> String {
+    let mut rows: Vec<&str> = own.lines().chain(LOCAL_TASKS.lines()).collect();
+    rows.sort();
+    rows.join("\n")
 }
 
 const POOL: &str = "\

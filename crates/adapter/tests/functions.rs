@@ -150,7 +150,7 @@ fn a_name_that_is_not_found_is_told_with_similar_ones_and_leaves_the_others_alon
     );
     let about: Vec<_> = breakpoints
         .iter()
-        .map(|one| (one.verified, one.reason, one.message.as_deref()))
+        .map(|one| (one.verified, one.reason.clone(), one.message.as_deref()))
         .collect();
     let none = "no module that is loaded has a function";
     assert_eq!(

@@ -36,7 +36,11 @@ fn a_chosen_function_stops_where_it_was_chosen_to_be() {
         session.launch(&fixture, json!({}));
         let count = set(&session, &["count"]).remove(0);
         assert_eq!(
-            (count.verified, count.reason, count.message.as_deref()),
+            (
+                count.verified,
+                count.reason.clone(),
+                count.message.as_deref()
+            ),
             (
                 false,
                 Some(BreakpointReason::Pending),

@@ -86,7 +86,7 @@ fn the_writes_of_a_variable_are_found_one_by_one() {
     assert_eq!(
         all("state.text"),
         [
-            "fills: \"from a pipe\" → \"xxxm a pipe\"",
+            "fills: \"from a pipe\" → \"xrom a pipe\"",
             "reads: \"\" → \"from a pipe\" by read",
             SINCE_BEGINNING
         ]
@@ -169,7 +169,7 @@ fn a_write_leads_to_its_moment_and_back() {
     );
     go(Moment::Named(NamedMoment::Present));
     let now = session.stopped_at(&fixture, "last", StoppedEventReason::Goto);
-    assert_eq!(session.evaluate(&now.top, "state.text"), "\"xxxm a pipe\"");
+    assert_eq!(session.evaluate(&now.top, "state.text"), "\"xrom a pipe\"");
     session.ok::<RemoveBookmarkRequest>(BookmarkNumber { bookmark });
     let to = Moment::Bookmark(bookmark);
     let refusal = session.refused::<GoToMomentRequest>(GoToMomentArguments { to });

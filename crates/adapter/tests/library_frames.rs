@@ -14,7 +14,7 @@ fn frames(session: &Session, thread: i64) -> Vec<StackFrame> {
 
 fn is_aside(frame: &StackFrame) -> bool {
     let source = frame.source.as_ref();
-    let hint = source.and_then(|source| source.presentation_hint);
+    let hint = source.and_then(|source| source.presentation_hint.clone());
     let subtle = frame.presentation_hint == Some(StackFramePresentationHint::Subtle);
     assert_eq!(
         subtle,

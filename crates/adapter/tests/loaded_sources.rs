@@ -120,7 +120,7 @@ fn a_client_that_never_asks_is_not_told_of_sources() {
     session.launch(&host, json!({"args": [library.program()]}));
     session.configured();
     assert_eq!(session.exit_code(), 42);
-    let events = session.events();
+    let events = session.untaken_events();
     assert!(events.iter().all(|event| event.event != "loadedSource"));
     session.disconnect();
 }

@@ -70,6 +70,7 @@ mod let_chains;
 mod library_frames;
 mod library_values;
 mod line_tables;
+mod listed_names;
 mod loaded_sources;
 mod locations;
 mod locks;

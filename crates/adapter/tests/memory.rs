@@ -62,7 +62,10 @@ fn write(session: &Session, reference: &str, offset: i64, bytes: &[u8]) {
 
 /// Whether an event of this name has been received.
 fn has_come(session: &Session, name: &str) -> bool {
-    session.events().iter().any(|event| event.event == name)
+    session
+        .untaken_events()
+        .iter()
+        .any(|event| event.event == name)
 }
 
 #[test]

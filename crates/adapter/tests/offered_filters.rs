@@ -26,7 +26,7 @@ fn offered(session: &Session) -> Vec<String> {
 
 /// The number of `capabilities` events that no test has taken yet.
 fn events(session: &Session) -> usize {
-    let events = session.events();
+    let events = session.untaken_events();
     let about = events.iter().filter(|event| event.event == "capabilities");
     about.count()
 }

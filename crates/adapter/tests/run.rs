@@ -92,7 +92,7 @@ fn no_thread_slips_past_a_breakpoint() {
         if stop.all_threads_stopped == Some(true) {
             // Threads that stopped at the same time are reported together, and then resumed together.
             let thread = stop.thread_id.expect("a thread");
-            let also = session.events();
+            let also = session.untaken_events();
             let also = also
                 .iter()
                 .filter(|event| event.is::<StoppedEvent>())

@@ -405,7 +405,7 @@ fn conditions_and_options_choose_reports() {
         ("double-free", ExceptionBreakMode::Always, false),
     ] {
         let path = vec![step("Sanitizers"), step(kind)];
-        let option = ExceptionOptions::new(mode).with_path(path);
+        let option = ExceptionOptions::new(mode.clone()).with_path(path);
         assert_eq!(with(None, vec![option]), stops, "{kind} {mode:?}");
     }
 }

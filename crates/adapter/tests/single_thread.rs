@@ -10,7 +10,7 @@ fn at_a_turn(fixture: &Fixture, after: &str) -> (Session, Stopped, i64) {
     let stop = session.stopped_at(fixture, "turn", StoppedEventReason::Breakpoint);
     // The other worker may have stopped there at the same time. Its event came before the answer with the stack.
     while session
-        .events()
+        .untaken_events()
         .iter()
         .any(|event| event.is::<StoppedEvent>())
     {

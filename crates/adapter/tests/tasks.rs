@@ -12,24 +12,24 @@ use std::collections::HashMap;
 /// their functions.
 const WAITING: &str = "\
 accepting: listener.accept().await.unwrap(); // second | a TCP listener, descriptor N
-both: sleep(LONG).await | a timer, 59 min left + nothing: it is pending for ever
-bounded: timeout(LONG, rx).await | a value (oneshot channel) + a timer, 59 min left
+both: sleep(LONG).await | a timer, 99 h left + nothing: it is pending for ever
+bounded: timeout(LONG, rx).await | a value (oneshot channel) + a timer, 99 h left
 deep: deep(depth - 1).await | futures that are nested too deeply to be followed
 embraced: second.lock().await | a lock (Mutex), held by embraced
 embraced: second.lock().await | a lock (Mutex), held by embraced
-held: sleep(LONG).await | a timer, 59 min left
+held: sleep(LONG).await | a timer, 99 h left
 joining: task.await.unwrap() | timed
 main: notify.notified().await | a notification (Notify)
 main: permits.acquire().await | permits (Semaphore)
 reading: stream.read_exact(&mut bytes).await | a TCP connection, descriptor N
 received: rx.recv().await { | a message (mpsc channel)
-recursive: sleep(LONG).await | a timer, 59 min left
-selecting: sleep(LONG).await | a message (mpsc channel) + a timer, 59 min left
+recursive: sleep(LONG).await | a timer, 99 h left
+selecting: sleep(LONG).await | a message (mpsc channel) + a timer, 99 h left
 set: set.join_next().await | one of 2 tasks (JoinSet)
-timed: sleep(LONG).await | a timer, 59 min left
-timed: sleep(LONG).await | a timer, 59 min left
-timed: sleep(LONG).await | a timer, 59 min left
-unordered: sleep(LONG).await | a timer, 59 min left + a timer, 59 min left + a timer, 59 min left
+timed: sleep(LONG).await | a timer, 99 h left
+timed: sleep(LONG).await | a timer, 99 h left
+timed: sleep(LONG).await | a timer, 99 h left
+unordered: sleep(LONG).await | a timer, 99 h left + a timer, 99 h left + a timer, 99 h left
 wanting: m.lock().await; // wanting | a lock (Mutex), held by held";
 
 fn program(name: &str, optimised: bool) -> String {
@@ -243,7 +243,7 @@ fn the_frames_of_a_suspended_task_have_its_variables() {
     assert_eq!(
         written(&session, recursive),
         [
-            "- waiting for a timer, 59 min left",
+            "- waiting for a timer, 99 h left",
             "sleep(LONG).await;",
             "return timed(depth).await;",
             "recursive(depth - 1).await + 1",
@@ -268,7 +268,7 @@ fn the_frames_of_a_suspended_task_have_its_variables() {
     assert_eq!(
         both,
         [
-            "- waiting for a timer, 59 min left",
+            "- waiting for a timer, 99 h left",
             "sleep(LONG).await;",
             "- at the same time:",
             "- waiting for nothing: it is pending for ever",
@@ -326,7 +326,7 @@ fn tasks_are_among_the_threads() {
     let is_timed = |name: &&&str| {
         name.starts_with("task ")
             && name.contains("timed")
-            && name.ends_with("waiting for a timer, 59 min left")
+            && name.ends_with("waiting for a timer, 99 h left")
     };
     assert_eq!(names.iter().filter(is_timed).count(), 3, "{names:#?}");
     let listed = tasks(&session);

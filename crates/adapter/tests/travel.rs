@@ -128,20 +128,20 @@ fn steps_of_instructions_lead_back_over_calls_and_to_the_call() {
     let mut stop = begin;
     // Over the call in the next line.
     while stop.top.line != fixture.line("sum") {
-        let next = NextArguments::new(stop.thread).with_granularity(instruction);
+        let next = NextArguments::new(stop.thread).with_granularity(instruction.clone());
         session.ok::<NextRequest>(next);
         stop = session.stopped(StoppedEventReason::Step);
         path.push(address(&stop));
     }
     path.pop();
     while let Some(place) = path.pop() {
-        let back = StepBackArguments::new(stop.thread).with_granularity(instruction);
+        let back = StepBackArguments::new(stop.thread).with_granularity(instruction.clone());
         session.ok::<StepBackRequest>(back);
         stop = session.stopped(StoppedEventReason::Step);
         assert_eq!(address(&stop), place);
     }
     // From the first instruction of a function to the call.
-    let step = StepInArguments::new(stop.thread).with_granularity(instruction);
+    let step = StepInArguments::new(stop.thread).with_granularity(instruction.clone());
     let mut before = address(&stop);
     while stop.top.name != "square" {
         before = address(&stop);

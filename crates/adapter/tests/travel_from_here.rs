@@ -2,7 +2,7 @@
 
 use crate::support::running::{Running, changed_text};
 use crate::support::{Fixture, Session, Stopped};
-use dapple_adapter::RecordRequest;
+use dapple_adapter::{DecidedRequest, RecordRequest};
 use dapple_dap::client::RequestFailure;
 use dapple_dap::message::Empty;
 use dapple_dap::types::*;
@@ -132,6 +132,61 @@ fn counts_forwards_and_back(from_here: bool) {
 #[test]
 fn hits_that_were_counted_in_the_program_count_on_when_it_is_recorded() {
     counts_forwards_and_back(true);
+}
+
+#[test]
+fn a_search_finds_its_end_where_a_condition_was_decided_before_recording() {
+    let fixture = Fixture::new("writes_heap.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"stopOnEntry": false}));
+    let late = fixture.breakpoint("writes").with_condition("i == 9000000");
+    session.set_source(&fixture, vec![late]);
+    session.configured();
+    let stop = at(&session, &fixture, "writes");
+    let decided = session.ok::<DecidedRequest>(Empty).breakpoints.remove(0);
+    assert_eq!(decided.in_program, 1, "{decided:?}");
+    session.ok::<RecordRequest>(Empty);
+    session.set_breakpoints(&fixture, &["last"]);
+    session.resume(stop.thread);
+    at(&session, &fixture, "last");
+    // Behind the loop, there is no `i`.
+    let back = || {
+        session.ok::<StepBackRequest>(StepBackArguments::new(stop.thread));
+        session.stopped(StoppedEventReason::Step).top
+    };
+    back();
+    let writes = back();
+    assert_eq!(writes.line, fixture.line("writes"));
+    assert_eq!(session.evaluate(&writes, "i"), "99999999");
+    session.disconnect();
+}
+
+#[test]
+fn hits_are_counted_back_where_a_search_takes_long() {
+    let fixture = Fixture::new("recorded_midway.c");
+    let session = Session::new();
+    session.launch(&fixture, json!({"record": true, "args": ["long"]}));
+    let counted = fixture.breakpoint("loop").with_hit_condition("% 5000");
+    session.set_source(&fixture, vec![counted]);
+    session.configured();
+    let stops = |i: &str| {
+        let stop = at(&session, &fixture, "loop");
+        assert_eq!(session.evaluate(&stop.top, "i"), i);
+        stop.thread
+    };
+    for i in ["4999", "9999"] {
+        session.resume(stops(i));
+    }
+    let thread = stops("14999");
+    let back = || session.ok::<ReverseContinueRequest>(ReverseContinueArguments::new(thread));
+    back();
+    stops("9999");
+    // Checkpoints are taken for this search, from which the next one can't run.
+    session.ok::<StepBackRequest>(StepBackArguments::new(thread));
+    session.stopped(StoppedEventReason::Step);
+    back();
+    stops("4999");
+    session.disconnect();
 }
 
 #[test]

@@ -291,13 +291,13 @@ impl<'a> Ride<'a> {
         let count: usize = count.parse().expect("a number");
         let mut path = vec![place(&self.stop)];
         for _ in 0..count {
-            self.steps_over(*granularity);
+            self.steps_over(granularity.clone());
             path.push(place(&self.stop));
         }
         path.pop();
         let mut back = Vec::new();
         for _ in 0..count {
-            self.steps_back(Some(*granularity));
+            self.steps_back(Some(granularity.clone()));
             back.push(place(&self.stop));
         }
         back.reverse();
@@ -466,7 +466,7 @@ impl<'a> Ride<'a> {
                     other => panic!("there is no granularity {other}"),
                 };
                 for expected in row.sees.split(" < ") {
-                    self.steps_back(granularity);
+                    self.steps_back(granularity.clone());
                     self.sees(expected, true);
                 }
             }

@@ -30,7 +30,7 @@ fn watch(session: &Session, wanted: &[(&str, DataBreakpointAccessType)]) -> Vec<
 fn set(session: &Session, wanted: &[(&str, DataBreakpointAccessType)]) -> Vec<Breakpoint> {
     let asked = wanted
         .iter()
-        .map(|(id, access)| DataBreakpoint::new(*id).with_access_type(*access));
+        .map(|(id, access)| DataBreakpoint::new(*id).with_access_type(access.clone()));
     let arguments = SetDataBreakpointsArguments::new(asked.collect());
     let answers = session
         .ok::<SetDataBreakpointsRequest>(arguments)

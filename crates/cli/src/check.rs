@@ -26,6 +26,7 @@ Examples:
   dapple check -- lldb-dap
   dapple check -- python3 -m debugpy.adapter
   dapple check --connect 127.0.0.1:4711 -- dlv dap --listen 127.0.0.1:4711
+  dapple check --connect 127.0.0.1:4711 --child-session -- node js-debug/src/dapDebugServer.js 4711 127.0.0.1
   dapple check --launch '{\"program\":\"${program}\",\"stopOnEntry\":false}' -- gdb -q -i dap")]
 pub struct Options {
     /// The arguments of `launch`: JSON, or @FILE. `${program}`, `${source}` and `${folder}` stand for the program that comes with the check
@@ -43,6 +44,9 @@ pub struct Options {
     /// The adapter listens on this address, HOST:PORT, instead of using its standard input and output
     #[arg(long, value_name = "ADDR")]
     connect: Option<String>,
+    /// The adapter debugs the program in a child session, which it asks for by `startDebugging`; needs --connect
+    #[arg(long, requires = "connect")]
+    child_session: bool,
     /// The `adapterID` of `initialize`
     #[arg(long, value_name = "ID", default_value = "check")]
     adapter_id: String,
@@ -150,7 +154,9 @@ fn checked(options: &Options) -> Result<ExitCode> {
         marks,
         adapter_id: options.adapter_id.clone(),
         client: client.unwrap_or_else(|| serde_json::json!({})),
+        child_session: options.child_session,
         patience,
+        ..dapple_check::Options::default()
     };
     let report = check_with(&adapter, &check, &mut |scenario| eprintln!("{scenario} …"));
     if let Some(path) = &options.junit {

@@ -1,7 +1,8 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
-//! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple trace` shows what an editor and an adapter say,
+//! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple session` keeps sessions between shell commands,
+//! `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
 //! `dapple check` checks any adapter, `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information,
 //! `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
@@ -15,11 +16,16 @@ mod debug;
 mod doctor;
 mod folders;
 mod in_terminal;
+mod jsonc;
 mod listening;
 mod manual;
+mod own_adapter;
+mod programs;
 mod record;
 mod replay;
+mod report;
 mod schema;
+mod session;
 mod symbols;
 mod trace;
 mod wire_log;
@@ -56,6 +62,8 @@ enum Command {
     Record(record::Options),
     /// Debug a recording in the terminal: the same run again, forwards and backwards; or play a side of a recorded session
     Replay(replay::Options),
+    /// Write what a crash has left, or what a process does now, as a page for a bug report
+    Report(report::Options),
     /// Show what an editor and a debug adapter say to each other, live or from a recording
     Trace(trace::Options),
     /// Check whether a debug adapter, this one or any other, keeps to the protocol
@@ -64,6 +72,8 @@ enum Command {
     Schema(schema::Options),
     /// Show what a program's debug information says, and look up addresses, lines and names in it
     Symbols(symbols::Options),
+    /// Debug in a session that outlives the shell command, for scripts and agents
+    Session(session::Options),
     /// Become a program that a debug adapter has a client's terminal run
     #[command(hide = true)]
     InTerminal(in_terminal::Options),
@@ -88,7 +98,9 @@ fn main() -> ExitCode {
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
         Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(options).map(ExitCode::from),
+        Command::Report(options) => report::run(&options),
         Command::Trace(options) => trace::run(options),
+        Command::Session(options) => session::run(options).map(ExitCode::from),
         Command::InTerminal(options) => in_terminal::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Schema(options) => schema::run(options),

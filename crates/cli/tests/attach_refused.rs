@@ -80,7 +80,7 @@ fn is_root() -> bool {
 
 fn attach(command: &mut Command, pid: &str) -> String {
     let run = Run::of(command.args(["debug", "--batch", "--attach", pid]));
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     run.stderr
 }
 
@@ -145,11 +145,11 @@ fn a_sandbox_that_forbids_tracing_is_named_with_what_it_needs() {
     let yama = Path::new("/proc/sys/kernel/yama/ptrace_scope");
     let open = fs::read_to_string(yama).map_or(true, |scope| scope.trim() == "0");
     let run = filtered(&["debug", "--batch", "--attach", &waiting.pid()]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(run.stderr.contains(part) || !open, "{run:#?}");
     let program = confined.display().to_string();
     let run = filtered(&["debug", "--batch", "--ex", "run", &program]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(run.stderr.contains(part) || !open, "{run:#?}");
 }
 

@@ -88,12 +88,12 @@ fn without_proc_it_is_said_what_is_needed() {
         false,
         &["debug", "--batch", "--ex", "run", "/conditions"],
     );
-    run.assert_fails(
+    run.assert_cannot_begin(
         "dapple: cannot launch /conditions: /proc is not mounted here, and the debugger reaches a program's memory only through it: \
          `mount -t proc proc /proc`\n",
     );
     let run = dapple_in(&root, false, &["debug", "--batch", "--attach", "1"]);
-    run.assert_fails(
+    run.assert_cannot_begin(
         "dapple: attach: `pid` 1: /proc is not mounted here, and the debugger reaches a program's memory only through it: \
          `mount -t proc proc /proc`\n",
     );

@@ -34,10 +34,10 @@ fn a_report_is_for_programs_too() {
     ]));
     let report: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(report["findings"], serde_json::json!([]));
-    assert_eq!(report["scenarios"].as_array().map(Vec::len), Some(9));
+    assert_eq!(report["scenarios"].as_array().map(Vec::len), Some(12));
     let xml = std::fs::read_to_string(junit).expect("it was written");
     assert!(
-        xml.contains("tests=\"9\" failures=\"0\" errors=\"0\""),
+        xml.contains("tests=\"12\" failures=\"0\" errors=\"0\""),
         "{xml}"
     );
 }

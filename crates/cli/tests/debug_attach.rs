@@ -104,7 +104,7 @@ fn a_process_is_looked_at_and_goes_on() {
 
     let mut command = support::dapple();
     let run = Run::of(command.args(["debug", "--batch", "--attach", "no-such-name"]));
-    assert_eq!(run.code, Some(1));
+    assert_eq!(run.code, Some(126));
     assert!(
         run.stderr.contains("no process is called `no-such-name`"),
         "{run:#?}"

@@ -215,7 +215,7 @@ fn a_write_is_shown_with_its_stack_and_statement() {
     };
     has(fills, "fills");
     assert!(
-        fills.starts_with("\"from a pipe\" → \"xxxm a pipe\"\n"),
+        fills.starts_with("\"from a pipe\" → \"xrom a pipe\"\n"),
         "{fills}"
     );
     has(reads, "reads");

@@ -114,7 +114,7 @@ fn is_alive(id: &str) -> bool {
 #[test]
 fn what_is_no_command_of_cargo_is_said() {
     let (mut command, _) = debug("no", &[], &["check"]);
-    Run::of(&mut command).assert_fails(
+    Run::of(&mut command).assert_cannot_begin(
         "dapple: launch: `cargo`: `cargo check` isn't one of \"run\", \"test\", \"bench\", \"build\" and \"rustc\"; if it is an alias of yours, write what it stands for\n",
     );
     let (mut command, folder) = debug("no", &[], &["run", "--bin", "none"]);

@@ -80,3 +80,44 @@ fn a_terminal_asks_for_colours_unless_the_user_has_said_no() {
     assert!(!asked("never", &["-u", "NO_COLOR"], &["--color", "never"]));
     assert!(asked("always", &["NO_COLOR=1"], &["--color", "always"]));
 }
+
+#[test]
+fn source_has_colours_where_values_have_them() {
+    let folder = scratch("source-colours");
+    let source = folder.join("coloured.c");
+    let text = "/* not\n   code */\nint main(void)\n{\n    char c = '\"'; // a \"quote\"\n    return c == 34 ? 0 : 1;\n}\n";
+    std::fs::write(&source, text).expect("a source");
+    let list = |options: &[&str]| {
+        let mut command = dapple();
+        command
+            .args(["debug", "--batch", "--ex", "list 2,6"])
+            .args(options);
+        Run::of(command.arg(&source))
+    };
+    let coloured = list(&["--color", "always"]);
+    for line in [
+        // The comment has begun before the first line that is shown.
+        "\x1b[2m   2\x1b[0m  \x1b[2m   code */\x1b[0m\n",
+        "\x1b[2m   3\x1b[0m  \x1b[35mint\x1b[0m main(\x1b[35mvoid\x1b[0m)\n",
+        "    \x1b[35mchar\x1b[0m c = \x1b[32m'\"'\x1b[0m; \x1b[2m// a \"quote\"\x1b[0m\n",
+        "    \x1b[35mreturn\x1b[0m c == \x1b[36m34\x1b[0m ? \x1b[36m0\x1b[0m : \x1b[36m1\x1b[0m;\n",
+    ] {
+        assert!(coloured.stdout.contains(line), "{line:?} in {coloured:#?}");
+    }
+    for options in [
+        &[][..],
+        &["--color", "never"],
+        &["--json", "--color", "always"],
+    ] {
+        let plain = list(options);
+        assert_eq!(plain.code, Some(0), "{plain:#?}");
+        assert!(
+            plain.stdout.contains("return c == 34 ? 0 : 1;"),
+            "{plain:#?}"
+        );
+        assert!(
+            !plain.stdout.contains('\x1b') && !plain.stdout.contains("u001b"),
+            "{plain:#?}"
+        );
+    }
+}

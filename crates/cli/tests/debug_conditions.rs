@@ -104,7 +104,7 @@ fn a_breakpoint_is_given_a_condition_hits_and_a_message() {
 #[test]
 fn what_cannot_be_is_refused_and_changes_nothing() {
     let refused = |commands: &[&str], message: &str| {
-        batch("fixtures/conditions.c", commands).assert_fails(message);
+        batch("fixtures/conditions.c", commands).assert_command_fails(message);
     };
     refused(
         &["b visit", "condition 1 i >"],

@@ -62,11 +62,57 @@ fn a_core_file_is_looked_at_and_nothing_else_can_be_done_with_it() {
         let mut command = support::dapple();
         command.args(["debug", "--batch", "--ex", refused, "--core"]);
         let run = Run::of(command.arg(&core).arg(&moved));
-        assert_eq!(run.code, Some(1), "{run:#?}");
+        assert_eq!(run.code, Some(125), "{run:#?}");
         assert!(run.stderr.contains(why), "{run:#?}");
     }
     let mut command = support::dapple();
     let run = Run::of(command.args(["debug", "--batch", "--core"]).arg(&core));
     let text = format!("{}{}", run.stdout, run.stderr);
     assert!(text.contains("say where the program is"), "{text}");
+}
+
+const COUNTER: &str =
+    "static int count = 41;\n\nint main(void)\n{\n    count++;\n    return count;\n}\n";
+
+#[test]
+fn a_core_file_is_written_and_the_program_goes_on() {
+    let source = support::write("core-written.c", COUNTER);
+    let source = source.to_str().expect("a plain path");
+    let core = support::scratch("core").join(format!("written core {}", std::process::id()));
+    let write = format!("gcore '{}'", core.display());
+    let lines = [
+        "gcore",
+        "b 6",
+        "run",
+        &write,
+        &write,
+        "p count + 8",
+        "gcore a b",
+        "c",
+    ];
+    let run = support::typed(&[source], &lines);
+    assert!(run.stdout.contains(" written\n"), "{run:#?}");
+    assert!(run.stdout.contains("count + 8 = 50\n"), "{run:#?}");
+    assert!(run.stdout.contains("exited with code 42\n"), "{run:#?}");
+    let errors: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(errors.len(), 3, "{run:#?}");
+    assert!(errors[0].contains("`run` starts it"), "{run:#?}");
+    assert!(errors[1].contains("exists"), "{run:#?}");
+    assert!(errors[2].contains("one file is enough"), "{run:#?}");
+
+    let mut command = support::dapple();
+    command.args([
+        "debug",
+        "--batch",
+        "--ex",
+        "p count + 8",
+        "--ex",
+        "gcore x",
+        "--core",
+    ]);
+    let looked = Run::of(command.arg(&core));
+    assert!(looked.stdout.contains("count + 8 = 50\n"), "{looked:#?}");
+    let refused = "this needs a live process; a core file can only be looked at";
+    assert!(looked.stderr.contains(refused), "{looked:#?}");
+    std::fs::remove_file(&core).expect("the core file");
 }

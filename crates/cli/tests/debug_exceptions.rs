@@ -124,7 +124,7 @@ fn the_filters_are_listed_and_what_is_wrong_is_said() {
     ] {
         let run = batch(path, &[command]);
         assert!(run.stderr.contains(part), "{command}: {run:#?}");
-        assert_eq!(run.code, Some(1), "{command}");
+        assert_eq!(run.code, Some(125), "{command}");
     }
 }
 

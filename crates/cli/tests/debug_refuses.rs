@@ -1,4 +1,4 @@
-//! Programs that can't be debugged: one message on stderr, and exit code 1.
+//! Programs that can't be debugged: one message on stderr, and exit code 126.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,12 +8,12 @@ use crate::support::{Run, batch, dapple, scratch, write};
 #[test]
 fn a_program_that_is_not_there() {
     batch("no/such/program", &[])
-        .assert_fails("dapple: can't debug no/such/program: there is no such file\n");
+        .assert_cannot_begin("dapple: can't debug no/such/program: there is no such file\n");
 }
 
 #[test]
 fn a_directory() {
-    batch("fixtures", &[]).assert_fails("dapple: fixtures is a directory, not a program\n");
+    batch("fixtures", &[]).assert_cannot_begin("dapple: fixtures is a directory, not a program\n");
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn nothing_at_all() {
 fn a_source_that_does_not_compile() {
     let source = write("broken.rs", "fn main() { let x: u32 = \"three\"; }");
     let run = Run::of(dapple().args(["debug", "--batch"]).arg(&source));
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(
         run.stdout.contains("expected `u32`, found `&str`"),
         "the compiler's own words are missing: {run:#?}"
@@ -51,7 +51,7 @@ fn a_source_without_a_compiler() {
             .args(["debug", "--batch"])
             .arg(source),
     );
-    run.assert_fails(
+    run.assert_cannot_begin(
         "dapple: the C compiler `/no/such/cc` is not installed; install it, or compile the program yourself and give that\n",
     );
 }
@@ -65,14 +65,16 @@ fn an_argument_that_the_protocol_can_not_carry() {
             .args(["debug", "--batch", "fixtures/tour.rs"])
             .arg(argument),
     );
-    run.assert_fails("dapple: the protocol can't carry the argument \"\\xFF\": it is not UTF-8\n");
+    run.assert_cannot_begin(
+        "dapple: the protocol can't carry the argument \"\\xFF\": it is not UTF-8\n",
+    );
 }
 
 #[test]
 fn an_adapter_that_is_no_adapter() {
     let program = env!("CARGO_BIN_EXE_dapple");
     let run = Run::of(dapple().args(["debug", "--batch", "--adapter", "true", program]));
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(
         run.stderr.starts_with("dapple: the adapter did not start"),
         "{run:#?}"

@@ -347,21 +347,21 @@ fn a_failing_command_ends_a_batch() {
             "dapple: there is no file nowhere.rs here, nor in the debug information; give its path\n",
         ),
         (
-            "next 3",
-            "dapple: `next` goes one step; an empty line does it again, `until LINE` goes further\n",
+            "next many",
+            "dapple: next what? `many` is neither a number nor `statement`\n",
         ),
     ] {
-        batch("fixtures/tour.rs", &[command, "help"]).assert_fails(message);
+        batch("fixtures/tour.rs", &[command, "help"]).assert_command_fails(message);
     }
 }
 
 #[test]
 fn a_line_without_code_and_an_unknown_variable_say_so() {
     let run = batch("fixtures/tour.rs", &["b 24"]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(125), "{run:#?}");
     assert!(run.stderr.contains("no code on line 24"), "{run:#?}");
     let run = batch("fixtures/tour.rs", &["b total", "run", "p nonesuch"]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(125), "{run:#?}");
     assert!(run.stderr.contains("nonesuch"), "{run:#?}");
 }
 
@@ -473,7 +473,7 @@ fn a_script_is_no_program() {
     let script = support::scratch("sources").join("script.sh");
     support::script(&script, "#!/bin/sh\ntrue\n");
     let run = batch(script.to_str().expect("plain path"), &["run"]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(run.stderr.contains("script"), "{run:#?}");
     assert_eq!(run.stderr.lines().count(), 1, "one sentence: {run:#?}");
 }

@@ -67,7 +67,7 @@ fn a_name_that_the_line_does_not_call_is_told_with_those_that_it_does() {
     let run = batch(PROGRAM, &["b main", "run", "next statment"]);
     assert!(
         run.stderr
-            .contains("`statment` is neither nothing nor `statement`"),
+            .contains("`statment` is neither a number nor `statement`"),
         "{run:?}"
     );
 }

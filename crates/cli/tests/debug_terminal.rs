@@ -36,6 +36,20 @@ fn greeter() -> PathBuf {
 }
 
 #[test]
+fn ctrl_c_leaves_a_block_of_commands() {
+    let mut terminal = Terminal::debug(&greeter());
+    terminal.wait_for("(dapple) ");
+    terminal.type_keys("define twice\r");
+    terminal.wait_for("> ");
+    terminal.type_keys(CTRL_C);
+    terminal.command("twice");
+    terminal.wait_for("there is no command `twice`");
+    terminal.command("quit");
+    let (status, shown) = terminal.end();
+    assert!(status.success(), "{status}:\n{shown}");
+}
+
+#[test]
 fn ctrl_c_pauses_the_program_once_and_it_can_go_on() {
     let mut terminal = Terminal::debug(&endless());
     terminal.command("run");
@@ -171,4 +185,28 @@ fn ctrl_c_pauses_a_process_that_was_attached_to_and_does_not_get_the_key() {
     assert!(status.success(), "{status}:\n{shown}");
     drop(input);
     assert_eq!(server.wait().expect("its end").code(), Some(0));
+}
+
+#[test]
+fn functions_and_files_of_the_program_are_completed_before_it_runs() {
+    let folder = support::scratch("completed");
+    let program = folder.join("tour");
+    support::compile("tour.c", &program);
+    let mut terminal = Terminal::debug(&program);
+    terminal.wait_for("(dapple) ");
+    terminal.type_keys("b mea\t\r");
+    terminal.wait_for("breakpoint 1 on mean at ");
+    terminal.wait_for("(dapple) ");
+    terminal.type_keys("tb tou\t");
+    terminal.wait_for("tb tour.c:");
+    terminal.type_keys("20\r");
+    terminal.wait_for("breakpoint 2 at ");
+    terminal.wait_for("(dapple) ");
+    terminal.type_keys("appli\x15hbreak mea\t\r");
+    terminal.wait_for("hbreak mean");
+    terminal.command("inf\x15info loca\t");
+    terminal.wait_for("info locals");
+    terminal.command("quit");
+    let (status, shown) = terminal.end();
+    assert!(status.success(), "{status}:\n{shown}");
 }

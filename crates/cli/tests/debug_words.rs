@@ -62,7 +62,7 @@ fn what_there_is_not_is_answered_with_what_there_is() {
         "locls",
         "x/4q $rsp",
         "p/x",
-        "breakpoint set --name add",
+        "breakpoint set",
         "ignore 1 5",
         "tbraek add",
         "info brekpoints",
@@ -71,10 +71,10 @@ fn what_there_is_not_is_answered_with_what_there_is() {
     let run = typed(&[source], &lines);
     let expected = "\
 dapple: there is no command `locls`; did you mean `info locals`?
-dapple: `x` has no format `q`: b, h, w, g, s, i, x
+dapple: `x` has no format `q`: formats are x, z, d, u, o, t, a, c, f, s and i, units b, h, w and g
 dapple: print what? `p/x flags`
-dapple: there is no command `breakpoint set`: `break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint
-dapple: there is no command `ignore`: `hits N >= COUNT` has breakpoint N stop from that hit on
+dapple: there is no command `breakpoint set`: `break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint; the usual options are understood: `breakpoint set -n main`, `-f FILE -l LINE`, `-r REGEX`, `-c CONDITION`, `-o true`
+dapple: there is no breakpoint 1
 dapple: there is no command `tbraek`; did you mean `tbreak`?
 dapple: there is no info about `brekpoints`; did you mean `info breakpoints`?
 dapple: there is no command `zzz`; `help` lists them
@@ -325,8 +325,6 @@ fn what_people_try_first_does_what_they_mean_or_says_what_does() {
         "call add(1, 2)",
         &listed,
         "l 5,3",
-        "next 3",
-        "step 2",
         "bt full",
         "!ls",
         "info functions",
@@ -348,12 +346,8 @@ fn what_people_try_first_does_what_they_mean_or_says_what_does() {
     assert!(!run.stdout.contains("static int spin"), "{run:#?}");
     let errors = [
         "`list 5,3` would end before it begins",
-        "`next` goes one step; an empty line does it again, `until LINE` goes further",
-        "`step` goes one step; an empty line does it again, `until LINE` goes further",
-        "there is no command `bt full`: `bt` shows the stack, `info locals` the variables of the frame that is selected",
         "there is no command `!`: it runs no other programs; Ctrl-Z puts it aside",
-        "there is no command `info functions`: ",
-        "there is no command `set print pretty`: there is nothing to set; `help` lists the commands",
+        "there is no command `set print pretty`: values are opened up",
         "there is no command `layout`: ",
     ];
     let said: Vec<&str> = run.stderr.lines().collect();
@@ -398,4 +392,151 @@ fn natvis_files_are_read_again_and_others_added() {
     }
     assert_eq!(run.stderr, "dapple: there is no file no-such\n", "{run:#?}");
     std::fs::remove_file(&file).expect("removed");
+}
+
+#[test]
+fn the_page_of_other_debuggers_commands_is_made_of_the_list_that_the_program_has() {
+    let file = support::root().join("docs/terminal-commands.md");
+    let printed = dapple().args(["debug", "--command-table"]).output();
+    let printed = String::from_utf8(printed.expect("dapple runs").stdout).expect("text");
+    if std::env::var_os("DAPPLE_DOCS").is_some() {
+        std::fs::write(&file, &printed).expect("the page can be written");
+    }
+    let page = std::fs::read_to_string(&file).expect("the page");
+    let mut lines = page.lines().zip(printed.lines());
+    let differing = lines.find(|(shown, printed)| shown != printed);
+    assert_eq!(differing, None, "`DAPPLE_DOCS=write` writes the page");
+    assert_eq!(
+        page.len(),
+        printed.len(),
+        "`DAPPLE_DOCS=write` writes the page"
+    );
+    let is_whole = |line: &str| {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        cells.len() == 2
+            && cells
+                .iter()
+                .all(|cell| cell.trim_matches(['|', ' ']).len() > 2)
+    };
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 200, "{}", rows.len());
+    for row in rows {
+        assert!(is_whole(row), "{row}");
+    }
+}
+
+#[test]
+fn help_explains_the_commands_of_other_debuggers_and_finds_words() {
+    let source = write("help_words.c", PROGRAM);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "help info sharedlibrary",
+        "help tfind",
+        "help info locals",
+        "apropos core file",
+        "apropos frobnicate",
+        "info tasks",
+    ];
+    let run = typed(&[source], &lines);
+    for said in [
+        "`info sharedlibrary` is `info modules` here\ninfo SUBJECT: ",
+        "there is no command `tfind`: tracepoints are not supported; ",
+        "  gcore  write a core file of the program as it is now\n",
+    ] {
+        assert_eq!(run.stdout.matches(said).count(), 1, "{said}: {run:#?}");
+    }
+    assert_eq!(run.stdout.matches("info SUBJECT: ").count(), 2, "{run:#?}");
+    let expected = "\
+dapple: no command's help has `frobnicate`; `help` lists them all
+dapple: the program has not been started yet; `run` starts it
+";
+    assert_eq!(run.stderr, expected, "{run:#?}");
+}
+
+#[test]
+fn breakpoints_that_are_saved_are_set_again_by_source() {
+    let source = write("saved.c", PROGRAM);
+    let source = source.to_str().expect("a plain path");
+    let file = scratch("saved").join("breakpoints");
+    let file = file.to_str().expect("a plain path");
+    let save = format!("save breakpoints {file}");
+    let lines = [
+        "b 3 if a == 1",
+        "log 4 sum is {sum}",
+        "condition $bpnum sum > 2",
+        "b add",
+        "disable 3",
+        "tb main",
+        "commands",
+        "echo in main",
+        "end",
+        "hits 1 1",
+        &save,
+    ];
+    let run = typed(&[source], &lines);
+    assert_eq!(run.stderr, "", "{run:#?}");
+    assert!(run.stdout.contains("4 breakpoints written to "), "{run:#?}");
+    let text = std::fs::read_to_string(file).expect("the breakpoints");
+    let expected = format!(
+        "break {source}:3 if a == 1\nhits $bpnum 1\nlog {source}:4 sum is {{sum}}\ncondition $bpnum sum > 2\nbreak add\ndisable $bpnum\n\
+         tbreak main\ncommands $bpnum\necho in main\nend\n"
+    );
+    assert_eq!(text, expected);
+
+    let again = format!("source {file}");
+    let run = typed(&[source], &[&again, "run", "c", "c", &save]);
+    assert_eq!(run.stderr, "", "{run:#?}");
+    for said in ["in main\n", "sum is 3\n", "stopped at breakpoint 1"] {
+        assert_eq!(run.stdout.matches(said).count(), 1, "{said}: {run:#?}");
+    }
+    // The one for the first stop in `main` is gone.
+    let kept = std::fs::read_to_string(file).expect("the breakpoints");
+    assert_eq!(Some(&*kept), text.split("tbreak").next());
+}
+
+#[test]
+fn breakpoint_set_of_lldb_takes_its_usual_options() {
+    let source = write("breakpoint_set.c", PROGRAM);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "breakpoint set --file breakpoint_set.c --line 4 --condition 'sum == 3'",
+        "br s -n main -o true",
+        "run",
+        "c",
+        "fr v sum",
+        "th b",
+        "re r rip",
+        "memory region $rsp",
+        "info mappings 3",
+    ];
+    let run = typed(&[source], &lines);
+    assert_eq!(run.stderr, "dapple: nothing is mapped at 0x…\n", "{run:#?}");
+    for said in ["\nsum = 3\n", "→ #0  add at ", "rip = 0x", "[stack]"] {
+        assert_eq!(run.stdout.matches(said).count(), 1, "{said}: {run:#?}");
+    }
+}
+
+#[test]
+fn printf_puts_values_into_a_text() {
+    let text = "int main(void)\n{\n    const char *name = \"a pear\";\n    unsigned count = 31;\n    char c = 'Z';\n    return 0;\n}\n";
+    let source = write("printf.c", text);
+    let source = source.to_str().expect("a plain path");
+    let lines = [
+        "b 6",
+        "run",
+        r#"printf "%s: %u %04x %c 100%%\n", name, count + 1, count, c"#,
+        r#"printf "%d""#,
+        r#"printf "none", count"#,
+        r#"printf "%d", nonesuch"#,
+    ];
+    let run = typed(&[source], &lines);
+    assert!(
+        run.stdout.contains("\na pear: 32 001f Z 100%\n"),
+        "{run:#?}"
+    );
+    let errors: Vec<&str> = run.stderr.lines().collect();
+    assert_eq!(errors.len(), 3, "{run:#?}");
+    assert_eq!(errors[0], "dapple: a value for `%d` is missing");
+    assert_eq!(errors[1], "dapple: there is no directive for `count`");
+    assert!(errors[2].contains("no variable `nonesuch`"), "{run:#?}");
 }

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Run, dapple, normalised, root, words};
+use crate::support::{Run, dapple, normalised, root, scratch, words};
 
 /// All pages of the documentation.
 fn pages() -> Vec<PathBuf> {
@@ -30,6 +30,7 @@ fn answer(command: &str) -> String {
         .strip_prefix("dapple ")
         .unwrap_or_else(|| panic!("the pages show `dapple`: {command}"));
     let mut run = dapple();
+    run.env("XDG_RUNTIME_DIR", scratch("run-docs"));
     // Output that depends on the standard library's version must not be in the pages.
     let run = Run::of(run.args(words(line)));
     let mut shown = run.stdout;
@@ -40,6 +41,8 @@ fn answer(command: &str) -> String {
 #[test]
 fn sessions_are_as_they_are_shown() {
     let writes = std::env::var_os("DAPPLE_DOCS").is_some();
+    // Those of a run that was ended in the middle.
+    answer("dapple session end --all");
     let (mut sessions, mut wrong) = (0, Vec::new());
     for page in pages() {
         let text = std::fs::read_to_string(&page).expect("a page");

@@ -85,7 +85,7 @@ fn a_program_is_recorded_as_it_runs_and_debugged_later() {
     );
     std::fs::remove_file(&program).expect("it is there");
     let refused = replay(&file, &["run"]);
-    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    assert_eq!(refused.code, Some(126), "{refused:#?}");
     assert!(
         refused.stderr.contains("fails_sometimes can't be read"),
         "{refused:#?}"
@@ -323,7 +323,7 @@ fn what_can_not_be_recorded_or_replayed_is_said() {
     bytes[middle] ^= 4;
     std::fs::write(&damaged, bytes).expect("written");
     let run = replay(&damaged, &["run"]);
-    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.code, Some(126), "{run:#?}");
     assert!(
         run.stderr.contains("damaged: it is damaged: chunk"),
         "{run:#?}"

@@ -531,6 +531,25 @@ fn differences_are_lines_and_exit_code_1() {
 }
 
 #[test]
+fn questions_that_one_editor_asked_count_on_request() {
+    let compared = |options: &[&str]| {
+        let mut command = dapple();
+        command.arg("trace").args(options).arg("--diff");
+        Run::of(command.args([recorded("vscode"), recorded("vscode-again")]))
+    };
+    let run = compared(&[]);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    assert_eq!(run.stdout, "no difference\n");
+    assert_eq!(
+        run.stderr,
+        "1 question asked by only one of the clients (see --questions)\n"
+    );
+    let run = compared(&["--questions"]);
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    assert_eq!(run.stdout, "-   23       → threads\n");
+}
+
+#[test]
 fn a_page_is_written_for_its_user_only() {
     let page = folder("page").join("page.html");
     let run = Run::of(

@@ -72,7 +72,7 @@ fn a_session_is_cut_down_offline_and_with_the_adapter() {
     let run = Run::of(&mut command);
     assert_eq!(run.code, Some(0), "{run:#?}");
     assert!(
-        run.stderr.contains("\n4 of 57 messages are left\n"),
+        run.stderr.contains("\n5 of 57 messages are left\n"),
         "{run:#?}"
     );
     let shown = Run::of(dapple().arg("trace").arg(&out));

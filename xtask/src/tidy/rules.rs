@@ -21,9 +21,11 @@ const DEBUGGER: [&str; 4] = [
     "crates/engine/",
 ];
 
-/// Other files that may contain `unsafe`: memory maps, a signal handler that the line editor replaces, and a test that runs machine code.
-const UNSAFE_FILES: [&str; 4] = [
+/// Other files that may contain `unsafe`: memory maps, a new session for an adapter, a signal handler that the line editor replaces, and a test
+/// that runs machine code.
+const UNSAFE_FILES: [&str; 5] = [
     "crates/arch/tests/jump_site_runs/mod.rs",
+    "crates/cli/src/debug/adapters/process.rs",
     "crates/cli/src/debug/interrupts.rs",
     "crates/symbols/src/mapping.rs",
     "crates/symbols/src/bus_errors.rs",

@@ -153,7 +153,7 @@ impl Adapter {
         match (disassembled, &mut shown.source) {
             (Some((mut source, line)), shown_source) => {
                 if let Some(shown_source) = shown_source.as_ref().filter(|_| origin.is_none()) {
-                    source.presentation_hint = shown_source.presentation_hint;
+                    source.presentation_hint = shown_source.presentation_hint.clone();
                 }
                 source.origin = origin;
                 *shown_source = Some(source);

@@ -206,7 +206,7 @@ fn send_loaded_source(
 ) {
     for file in files {
         if let Some((_, source)) = source_map.listed(&file.path, file.checksum, client) {
-            outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason, source));
+            outbox.event::<LoadedSourceEvent>(LoadedSourceEventBody::new(reason.clone(), source));
         }
     }
 }

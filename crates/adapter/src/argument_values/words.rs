@@ -16,17 +16,44 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A quote is not closed, or a backslash is at the end.
 pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
     let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut characters = line.chars().enumerate();
+    let mut at = next_shell_word(line, 0);
+    while at < line.len() {
+        let (word, end) = shell_word_at(line, at, |_| false)?;
+        words.push(word.into());
+        at = next_shell_word(line, end);
+    }
+    Ok(words)
+}
+
+/// Where the next word begins from here on: behind blanks, and line breaks with a backslash. The line's end if there is none.
+pub fn next_shell_word(line: &str, from: usize) -> usize {
+    let mut rest = line[from..].trim_start();
+    while let Some(after) = rest.strip_prefix("\\\n") {
+        rest = after.trim_start();
+    }
+    line.len() - rest.len()
+}
+
+/// The word that begins at a position of a line, without its quotes and backslashes, and where it ends: at a blank, at a character that `ends` it
+/// outside of quotes, or with the line.
+///
+/// # Errors
+/// A quote is not closed, or a backslash is at the end.
+pub fn shell_word_at(
+    line: &str,
+    start: usize,
+    ends: impl Fn(char) -> bool,
+) -> Result<(String, usize), String> {
+    let mut word = String::new();
+    let mut characters = line[start..].char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
-            _ if character.is_whitespace() => words.extend(word.take().map(OsString::from)),
             '\'' | '"' => {
-                let word = word.get_or_insert_default();
                 let open = || {
+                    let before = line[..start + at].chars().count();
                     format!(
                         "the quotation mark {character} at position {} has no second one",
-                        at + 1
+                        before + 1
                     )
                 };
                 loop {
@@ -43,14 +70,14 @@ pub fn split_words(line: &str) -> Result<Vec<OsString>, String> {
             }
             '\\' => match characters.next() {
                 Some((_, '\n')) => {}
-                Some((_, next)) => word.get_or_insert_default().push(next),
+                Some((_, next)) => word.push(next),
                 None => return Err("it ends in a backslash".into()),
             },
-            other => word.get_or_insert_default().push(other),
+            other if other.is_whitespace() || ends(other) => return Ok((word, start + at)),
+            other => word.push(other),
         }
     }
-    words.extend(word.map(OsString::from));
-    Ok(words)
+    Ok((word, line.len()))
 }
 
 /// The variables of a file: a `NAME=value` on each line, with or without `export` before it, the value with or without quotation
@@ -144,6 +171,7 @@ mod tests {
             ("''", &[""]),
             ("--x=$HOME *", &["--x=$HOME", "*"]),
             ("--colour #f00 x", &["--colour", "#f00", "x"]),
+            ("a \\\n b\\\nc \\\n", &["a", "bc"]),
         ] {
             assert_eq!(split_words(line).expect("valid"), words, "{line}");
         }

@@ -76,7 +76,7 @@ pub fn read(options: &ExceptionOptions) -> Result<Vec<Rule>, String> {
             category,
             names,
             others,
-            mode: options.break_mode,
+            mode: options.break_mode.clone(),
         });
     }
     Ok(rules)

@@ -113,7 +113,7 @@ pub fn set_data_breakpoints(
 ) -> Result<SetDataBreakpointsResponse, Failure> {
     let wanted = arguments.breakpoints.iter().map(|wanted| Asked {
         data_id: wanted.data_id.clone(),
-        access: wanted.access_type,
+        access: wanted.access_type.clone(),
         options: BreakpointOptions {
             condition: wanted.condition.clone(),
             hits: wanted.hit_condition.clone(),

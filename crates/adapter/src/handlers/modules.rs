@@ -25,26 +25,35 @@ impl Request for ModulesRequest {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedModules {
-    modules: Vec<ListedModule>,
-    total_modules: i64,
+    /// The modules of the page.
+    pub modules: Vec<ListedModule>,
+    /// How many there are in all.
+    pub total_modules: i64,
 }
 
 /// A module with the additional fields.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedModule {
+    /// The protocol's own fields.
     #[serde(flatten)]
-    module: Module,
+    pub module: Module,
+    /// The build id, in hexadecimal digits.
     #[serde(skip_serializing_if = "Option::is_none")]
-    build_id: Option<String>,
+    pub build_id: Option<String>,
+    /// The language of most of its units.
     #[serde(skip_serializing_if = "Option::is_none")]
-    language: Option<String>,
+    pub language: Option<String>,
+    /// The compiler, as the debug information names it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    compiler: Option<String>,
-    debug_info_size: u64,
+    pub compiler: Option<String>,
+    /// The size of its debug information, in bytes; 0 without any.
+    pub debug_info_size: u64,
+    /// Where its debug information is: `the file itself`, or a path.
     #[serde(skip_serializing_if = "Option::is_none")]
-    debug_info_from: Option<String>,
-    index: String,
+    pub debug_info_from: Option<String>,
+    /// The state of the index of its names.
+    pub index: String,
 }
 
 /// The columns for facts about modules that the protocol has no fields for.

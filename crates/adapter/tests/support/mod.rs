@@ -256,7 +256,11 @@ impl Session {
     #[track_caller]
     pub fn ends_or_stops(&self) -> bool {
         loop {
-            let names = self.client.events().into_iter().map(|event| event.event);
+            let names = self
+                .client
+                .untaken_events()
+                .into_iter()
+                .map(|event| event.event);
             for name in names {
                 match name.as_str() {
                     "stopped" => return true,

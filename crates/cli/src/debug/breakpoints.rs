@@ -1,11 +1,14 @@
 //! The user's breakpoints, by the numbers that the user sees.
 //!
-//! An adapter receives all breakpoints of a source at once and assigns its own ids. This list keeps the requests, so that they can be sent
-//! again to the adapter of the next run, and maps the adapter's ids to the user's numbers.
+//! This list has what the user wants, for the adapters of all processes and of the next run. What the selected process's adapter makes of it is in
+//! [`Breakpoints::placed`], under the same numbers.
 
 use std::path::{Path, PathBuf};
 
-use dapple_dap::types::{self, BreakpointReason, FunctionBreakpoint, SourceBreakpoint};
+use dapple_dap::client::breakpoints::{self as placed, BreakpointId, Set, Update, Wanted};
+use dapple_dap::types::{
+    self, BreakpointReason, Capabilities, FunctionBreakpoint, SourceBreakpoint,
+};
 
 /// Where the user requested a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub struct Options {
     pub hits: Option<String>,
     /// Writes this instead of stopping.
     pub log: Option<String>,
+    /// Stops nowhere, until it is enabled again.
+    pub disabled: bool,
 }
 
 impl Options {
@@ -98,64 +103,67 @@ pub struct Breakpoint {
     pub options: Options,
     /// How often it has stopped the program.
     pub hits: u32,
-    /// The adapter's answer; `None` before the breakpoint was sent.
-    pub answer: Option<Answer>,
-}
-
-/// The adapter's answer for a breakpoint.
-#[derive(Debug, Clone, Default)]
-pub struct Answer {
-    /// The adapter's id of the breakpoint.
-    pub id: Option<i64>,
-    /// Whether the breakpoint is set.
-    pub verified: bool,
-    /// Whether the breakpoint can never be set.
-    pub failed: bool,
-    /// Why it isn't set, or another remark.
-    pub message: Option<String>,
-    /// The file in which it was set.
-    pub path: Option<PathBuf>,
-    /// The line on which it was set.
-    pub line: Option<i64>,
-}
-
-impl From<types::Breakpoint> for Answer {
-    fn from(breakpoint: types::Breakpoint) -> Self {
-        Self {
-            id: breakpoint.id,
-            verified: breakpoint.verified,
-            failed: breakpoint.reason == Some(BreakpointReason::Failed),
-            message: breakpoint.message,
-            path: breakpoint
-                .source
-                .and_then(|source| source.path)
-                .map(PathBuf::from),
-            line: breakpoint.line,
-        }
-    }
+    /// What is run when it does.
+    pub commands: Vec<String>,
 }
 
 impl Breakpoint {
-    /// Its file and line: the adapter's, or else the requested ones.
-    pub fn location(&self) -> (Option<&Path>, Option<i64>) {
-        let answer = self.answer.as_ref();
+    /// Its file and line: those of the adapter's answer, or else the requested ones.
+    pub fn location<'a>(
+        &'a self,
+        answer: Option<&'a types::Breakpoint>,
+    ) -> (Option<&'a Path>, Option<i64>) {
         let (path, line) = match &self.place {
             Place::Line(path, line)
             | Place::Column(path, line, _)
             | Place::Definition(path, line) => (Some(path.as_path()), Some(*line)),
             Place::Function(_) => (None, None),
         };
-        let answered = answer.and_then(|answer| answer.path.as_deref());
+        let source = answer.and_then(|answer| answer.source.as_ref());
+        let answered = source.and_then(|source| source.path.as_deref());
         (
-            answered.or(path),
+            answered.map(Path::new).or(path),
             answer.and_then(|answer| answer.line).or(line),
         )
     }
+
+    /// What the adapter is to be sent.
+    fn wanted(&self) -> Wanted {
+        let (file, line) = match &self.place {
+            Place::Function(name) => {
+                let mut wanted = FunctionBreakpoint::new(name.clone());
+                wanted.condition = self.options.condition();
+                wanted.hit_condition.clone_from(&self.options.hits);
+                return Wanted::Function(wanted);
+            }
+            Place::Line(file, line)
+            | Place::Column(file, line, _)
+            | Place::Definition(file, line) => (file, *line),
+        };
+        let mut wanted = SourceBreakpoint::new(line);
+        if let Place::Column(_, _, column) = &self.place {
+            wanted.column = Some(*column);
+        }
+        wanted.mode = self.options.copies.then(|| COPIES.to_owned());
+        wanted.condition = self.options.condition();
+        wanted.hit_condition.clone_from(&self.options.hits);
+        wanted.log_message.clone_from(&self.options.log);
+        Wanted::in_file(file.to_string_lossy(), wanted)
+    }
+}
+
+/// Why the adapter can never set the breakpoint that it has answered so; `None` if it has, or may do so later.
+pub fn failure(answer: &types::Breakpoint) -> Option<String> {
+    let failed = answer.reason == Some(BreakpointReason::Failed) && !answer.verified;
+    let none = || "there is no such place in the program".to_owned();
+    failed.then(|| answer.message.clone().unwrap_or_else(none))
 }
 
 /// All breakpoints of a session.
 #[derive(Debug, Default)]
 pub struct Breakpoints {
+    /// What the selected process's adapter was sent, and what it has said.
+    pub placed: placed::Breakpoints,
     list: Vec<Breakpoint>,
     last: u32,
 }
@@ -183,7 +191,7 @@ impl Breakpoints {
             lifetime,
             options,
             hits: 0,
-            answer: None,
+            commands: Vec::new(),
         });
         number
     }
@@ -224,12 +232,13 @@ impl Breakpoints {
 
     /// The breakpoint with this id of the adapter's.
     pub fn by_id(&mut self, id: i64) -> Option<&mut Breakpoint> {
-        self.list.iter_mut().find(|breakpoint| {
-            breakpoint
-                .answer
-                .as_ref()
-                .is_some_and(|answer| answer.id == Some(id))
-        })
+        let number = self.placed.with_adapter_id(id).next()?.id.0;
+        self.get_mut(number)
+    }
+
+    /// What the adapter has said of a breakpoint; `None` before the breakpoint was sent.
+    pub fn answer(&self, number: u32) -> Option<&types::Breakpoint> {
+        self.placed.get(BreakpointId(number))?.answer.as_ref()
     }
 
     /// The numbers of the breakpoints that exist until the program stops.
@@ -242,27 +251,6 @@ impl Breakpoints {
     pub fn program_ended(&mut self) {
         self.list
             .retain(|breakpoint| breakpoint.lifetime != Lifetime::NextStop);
-    }
-
-    /// Forgets all answers, because the adapter has ended or is a new one.
-    pub fn forget_answers(&mut self) {
-        self.list
-            .iter_mut()
-            .for_each(|breakpoint| breakpoint.answer = None);
-    }
-
-    /// Exchanges the stored answers for `others`: answers of another adapter, each with its breakpoint's number. Afterwards, `others` has
-    /// the answers that were stored here.
-    pub fn exchange_answers(&mut self, others: &mut Vec<(u32, Answer)>) {
-        let mut taken = std::mem::take(others);
-        for breakpoint in &mut self.list {
-            let index = taken
-                .iter()
-                .position(|(number, _)| *number == breakpoint.number);
-            let answer = index.map(|index| taken.swap_remove(index).1);
-            let before = std::mem::replace(&mut breakpoint.answer, answer);
-            others.extend(before.map(|before| (breakpoint.number, before)));
-        }
     }
 
     /// The files that have breakpoints, each once.
@@ -278,57 +266,41 @@ impl Breakpoints {
         files
     }
 
-    /// The breakpoints of a file, for the adapter.
-    pub fn in_file(&self, file: &Path) -> Vec<SourceBreakpoint> {
-        self.at(file)
-            .filter_map(|breakpoint| match &breakpoint.place {
-                Place::Line(_, line) | Place::Column(_, line, _) | Place::Definition(_, line) => {
-                    let mut wanted = SourceBreakpoint::new(*line);
-                    if let Place::Column(_, _, column) = &breakpoint.place {
-                        wanted.column = Some(*column);
-                    }
-                    wanted.mode = breakpoint.options.copies.then(|| COPIES.to_owned());
-                    wanted.condition = breakpoint.options.condition();
-                    wanted.hit_condition.clone_from(&breakpoint.options.hits);
-                    wanted.log_message.clone_from(&breakpoint.options.log);
-                    Some(wanted)
-                }
-                Place::Function(_) => None,
-            })
-            .collect()
+    /// The request for the breakpoints of a file, or for those of functions if `file` is `None`. `None`: the adapter doesn't have such breakpoints.
+    pub fn update(&mut self, file: Option<&Path>, capabilities: &Capabilities) -> Option<Update> {
+        let known: Vec<BreakpointId> = self.placed.iter().map(|entry| entry.id).collect();
+        for id in known {
+            if self.get(id.0).is_none() {
+                self.placed.remove(id);
+            }
+        }
+        for breakpoint in &self.list {
+            let id = BreakpointId(breakpoint.number);
+            match breakpoint.options.disabled {
+                true => drop(self.placed.remove(id)),
+                false => self.placed.put(id, breakpoint.wanted()),
+            }
+        }
+        let set = match file {
+            Some(file) => Wanted::line(file.to_string_lossy(), 1).set(),
+            None => Set::Function,
+        };
+        // Sent even without a change: the adapter may have been asked for something else meanwhile.
+        self.placed.resend(set.clone());
+        let mut updates = self.placed.updates(capabilities).into_iter();
+        updates.find(|update| *update.set() == set)
     }
 
     /// The function breakpoints, for the adapter.
     pub fn functions(&self) -> Vec<FunctionBreakpoint> {
-        self.list
-            .iter()
-            .filter_map(|breakpoint| match &breakpoint.place {
-                Place::Function(name) => {
-                    let mut wanted = FunctionBreakpoint::new(name.clone());
-                    wanted.condition = breakpoint.options.condition();
-                    wanted.hit_condition.clone_from(&breakpoint.options.hits);
-                    Some(wanted)
-                }
-                Place::Line(..) | Place::Column(..) | Place::Definition(..) => None,
+        let enabled = self.list.iter().filter(|it| !it.options.disabled);
+        let wanted = enabled.map(Breakpoint::wanted);
+        wanted
+            .filter_map(|wanted| match wanted {
+                Wanted::Function(wanted) => Some(wanted),
+                _ => None,
             })
             .collect()
-    }
-
-    /// Stores the adapter's answers for a file, or for functions if `file` is `None`. They are in the order of the request.
-    pub fn answered(&mut self, file: Option<&Path>, answers: Vec<types::Breakpoint>) {
-        let asked = self
-            .list
-            .iter_mut()
-            .filter(|breakpoint| breakpoint.place.file() == file);
-        for (breakpoint, answer) in asked.zip(answers) {
-            breakpoint.answer = Some(answer.into());
-        }
-    }
-
-    fn at<'a>(&'a self, file: &'a Path) -> impl Iterator<Item = &'a Breakpoint> {
-        self.list
-            .iter()
-            .filter(move |breakpoint| breakpoint.place.file() == Some(file))
     }
 }
 
@@ -351,7 +323,13 @@ mod tests {
             ..Options::default()
         };
         breakpoints.add(Place::Line(a.clone(), 9), Lifetime::Once, options);
-        let sent = breakpoints.in_file(&a);
+        let update = breakpoints
+            .update(Some(&a), &Capabilities::new())
+            .expect("files are always supported");
+        let placed::Arguments::Source(sent) = update.arguments() else {
+            panic!("{update:?}");
+        };
+        let sent = sent.breakpoints.as_deref().unwrap_or_default();
         assert_eq!(
             sent.iter().map(|sent| sent.line).collect::<Vec<_>>(),
             [3, 9]
@@ -362,13 +340,9 @@ mod tests {
             types::Breakpoint::new(true).with_id(71),
             types::Breakpoint::new(true).with_id(72),
         ];
-        breakpoints.answered(Some(&a), answers);
+        breakpoints.placed.answered(&update, answers);
         assert_eq!(breakpoints.by_id(72).map(|found| found.number), Some(3));
-        assert!(
-            breakpoints
-                .get(2)
-                .is_some_and(|other| other.answer.is_none())
-        );
+        assert_eq!(breakpoints.answer(2), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
 use super::commands::{self, Argument};
+use super::name_search::NameSearch;
 
 /// The names that can be completed now.
 #[derive(Debug, Default)]
@@ -28,6 +29,7 @@ pub struct Names {
 #[derive(Debug, Clone, Default)]
 pub struct Completer {
     names: Arc<Mutex<Names>>,
+    search: Arc<Mutex<NameSearch>>,
     typed: Arc<Mutex<String>>,
 }
 
@@ -36,6 +38,11 @@ impl Completer {
     pub fn names(&self) -> MutexGuard<'_, Names> {
         // After a panic elsewhere, the names are at worst out of date.
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks another connection for names from now on.
+    pub fn set_search(&self, search: NameSearch) {
+        *self.search.lock().unwrap_or_else(PoisonError::into_inner) = search;
     }
 
     /// What has been typed at the prompt so far.
@@ -48,36 +55,42 @@ impl Completer {
 
     /// The start of the word before the cursor, and its possible completions.
     fn candidates(&self, line: &str) -> (usize, Vec<String>) {
-        let start = line.rfind(|c: char| !is_word(c)).map_or(0, |at| {
+        let first = line.len() - line.trim_start().len();
+        let argument = commands::argument_of(line.trim_start());
+        let is_of_word = match argument {
+            // Names have colons and parts: `list.h:`, `cart::total`.
+            Some(Argument::Location) => |c: char| !c.is_whitespace() && c != '*',
+            _ => is_word,
+        };
+        let start = line.rfind(|c: char| !is_of_word(c)).map_or(0, |at| {
             at + line[at..].chars().next().map_or(1, char::len_utf8)
         });
-        let before = line[..start].trim_start();
         let word = &line[start..];
-        let command = before.split_whitespace().next();
-        let Some(command) = command else {
+        let Some(argument) = argument.filter(|_| start > first) else {
             return (start, commands::names_starting_with(word));
         };
-        let names = self.names();
-        let candidates: Vec<String> =
-            match commands::find(command).map(|command| command.argument) {
-                Ok(Argument::Location) => {
-                    let files = names.files.iter().filter_map(|path| {
-                        path.file_name()?.to_str().map(|name| format!("{name}:"))
-                    });
-                    files.chain(names.functions.iter().cloned()).collect()
-                }
-                Ok(Argument::Expression) => names.variables.clone(),
-                Ok(Argument::Topic(topics)) => topics.iter().map(ToString::to_string).collect(),
-                Ok(Argument::Command) => commands::names_starting_with(""),
-                Ok(Argument::None) | Err(_) => Vec::new(),
-            };
-        let mut candidates: Vec<String> = candidates
-            .into_iter()
-            .filter(|name| name.starts_with(word))
-            .collect();
+        let mut candidates = match argument {
+            Argument::Location => self.places(word),
+            Argument::Expression => self.names().variables.clone(),
+            Argument::Topic(topics) => topics.iter().map(ToString::to_string).collect(),
+            Argument::Command => commands::names_starting_with(""),
+            Argument::None => Vec::new(),
+        };
+        candidates.retain(|name| name.starts_with(word));
         candidates.sort();
         candidates.dedup();
         (start, candidates)
+    }
+
+    /// The files and functions that are known at the prompt, and those of the program.
+    fn places(&self, word: &str) -> Vec<String> {
+        let mut search = self.search.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = search.places(word);
+        let names = self.names();
+        let files = { names.files.iter() }
+            .filter_map(|path| path.file_name()?.to_str().map(|name| format!("{name}:")));
+        places.extend(files.chain(names.functions.iter().cloned()));
+        places
     }
 }
 
@@ -179,6 +192,14 @@ mod tests {
             (5, vec!["locals".to_owned()])
         );
         assert_eq!(completer.candidates("next x"), (5, vec![]));
+        assert_eq!(
+            completer.candidates("rbreak to").1,
+            ["total", "tour.rs:"],
+            "what other debuggers call it"
+        );
+        assert_eq!(completer.candidates("fr v ord").1, ["order", "orders"]);
+        assert_eq!(completer.candidates("b *to").1, ["total", "tour.rs:"]);
+        assert_eq!(completer.candidates("info sh").1, Vec::<String>::new());
         assert_eq!(completer.candidates("é").1, Vec::<String>::new());
     }
 

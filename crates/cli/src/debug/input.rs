@@ -1,7 +1,7 @@
 //! Reads commands: from `--ex`, then from the line editor on a terminal or plain lines from a pipe.
 //!
 //! A separate thread reads a line, and only when the session asks for one, so the session can handle the adapter's messages while the user
-//! types. While the program runs no command is read, and on a terminal stdin is the program's.
+//! types. While the program runs no command is read, and on a terminal stdin is the program's. With `--json`, commands are read then, too.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
@@ -14,10 +14,12 @@ use rustyline::{CompletionType, Config, Editor};
 use super::complete::Completer;
 use super::interrupts;
 use super::link::ProgramStdin;
-use super::session::Event;
+use super::session::{Event, Origin, Scripted};
 
 /// The prompt.
 pub const PROMPT: &str = "(dapple) ";
+/// The prompt for the lines of a block, up to `end`.
+pub const PROMPT_OF_BLOCK: &str = "> ";
 
 /// The result of a request for a line.
 #[derive(Debug)]
@@ -41,10 +43,12 @@ pub enum Then {
 
 /// The source of commands.
 pub struct Input {
-    scripted: VecDeque<String>,
+    scripted: VecDeque<Scripted>,
     then: Then,
+    /// Stdin has come to its end.
+    has_ended: bool,
     /// The request channel of the reader thread, which is started when first needed.
-    requests: Option<Sender<()>>,
+    requests: Option<Sender<&'static str>>,
     events: crossbeam_channel::Sender<Event>,
     completer: Completer,
     terminal: bool,
@@ -53,7 +57,7 @@ pub struct Input {
 /// The answer to a request for a line.
 pub enum Next {
     /// A scripted line, at once.
-    Scripted(String),
+    Scripted(Scripted),
     /// An [`Event::Line`] will follow.
     Requested,
     /// There are no more commands.
@@ -61,17 +65,20 @@ pub enum Next {
 }
 
 impl Input {
-    /// Takes commands from `scripted`, then from stdin if `then` says so.
+    /// Takes commands from `scripted`, then from stdin if `then` says so. `is_json`: a program types them, also at a terminal.
     pub fn new(
-        scripted: Vec<String>,
+        scripted: Vec<Scripted>,
         then: Then,
         completer: Completer,
         events: crossbeam_channel::Sender<Event>,
+        is_json: bool,
     ) -> Self {
-        let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let terminal = is_terminal && !is_json;
         Self {
             scripted: scripted.into(),
             then,
+            has_ended: false,
             requests: None,
             events,
             completer,
@@ -96,24 +103,78 @@ impl Input {
         }
     }
 
+    /// Whether commands come from stdin, and there may be more.
+    pub fn reads_stdin(&self) -> bool {
+        self.then == Then::Interactive && !self.has_ended
+    }
+
+    /// Whether commands wait that are known already.
+    pub fn has_scripted(&self) -> bool {
+        !self.scripted.is_empty()
+    }
+
+    /// Puts a line behind those that wait.
+    pub fn queue(&mut self, line: String) {
+        self.scripted.push_back(Scripted::new(&line, Origin::Input));
+    }
+
+    /// Stdin has come to its end: the session ends behind the lines that wait.
+    pub fn ends(&mut self) {
+        self.has_ended = true;
+    }
+
     /// Whether a failing command ends the session.
     pub fn is_batch(&self) -> bool {
         self.then == Then::End
     }
 
-    /// Asks for the next command.
-    pub fn next(&mut self) -> Next {
+    /// Puts lines in front of those that wait.
+    pub fn interpose(&mut self, lines: Vec<Scripted>) {
+        for line in lines.into_iter().rev() {
+            self.scripted.push_front(line);
+        }
+    }
+
+    /// Drops the lines that were put in front.
+    pub fn drop_interposed(&mut self) {
+        self.scripted.retain(|it| match it.origin {
+            Origin::Option | Origin::Input | Origin::Script(..) => true,
+            Origin::File(..) | Origin::Breakpoint | Origin::Defined => false,
+        });
+    }
+
+    /// Drops the rest of `--script`.
+    pub fn drop_script(&mut self) {
+        let is_script = |it: &Scripted| matches!(it.origin, Origin::Script(..));
+        self.scripted.retain(|it| !is_script(it));
+    }
+
+    /// Drops the rest of a breakpoint's commands.
+    pub fn drop_commands_of_breakpoint(&mut self) {
+        let is_of_breakpoint = |it: &Scripted| it.origin == Origin::Breakpoint;
+        while self.scripted.front().is_some_and(is_of_breakpoint) {
+            self.scripted.pop_front();
+        }
+    }
+
+    /// Asks for the next command, with a prompt.
+    pub fn next(&mut self, prompt: &'static str) -> Next {
         if let Some(line) = self.scripted.pop_front() {
             return Next::Scripted(line);
         }
-        if self.then == Then::End {
+        self.request(prompt)
+    }
+
+    /// Asks for a line from stdin, whatever waits.
+    pub fn request(&mut self, prompt: &'static str) -> Next {
+        if !self.reads_stdin() {
             return Next::NoMore;
         }
         if self.requests.is_none() {
             self.start_reader();
         }
         match &self.requests {
-            Some(requests) if requests.send(()).is_ok() => Next::Requested,
+            Some(requests) if requests.send(prompt).is_ok() => Next::Requested,
             _ => Next::NoMore,
         }
     }
@@ -129,7 +190,7 @@ impl Input {
             return;
         }
         std::thread::spawn(move || {
-            for () in requests {
+            for _ in requests {
                 let mut line = String::new();
                 let line = match std::io::stdin().lock().read_line(&mut line) {
                     Ok(0) | Err(_) => Line::End,
@@ -163,11 +224,11 @@ fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
 
 fn edit_lines(
     editor: &mut LineEditor,
-    requests: &mpsc::Receiver<()>,
+    requests: &mpsc::Receiver<&'static str>,
     events: &crossbeam_channel::Sender<Event>,
 ) {
-    for () in requests {
-        let line = match editor.readline(PROMPT) {
+    for prompt in requests {
+        let line = match editor.readline(prompt) {
             Ok(line) => Line::Command(line),
             Err(ReadlineError::Interrupted) => Line::Cleared,
             Err(_) => Line::End,

@@ -1,25 +1,129 @@
-//! Handles Ctrl-C while the program runs.
+//! Ctrl-C while the program runs, or while an adapter has yet to answer.
 
-use anyhow::Context;
-use crossbeam_channel::Sender;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use super::session::Event;
+use anyhow::{Context, bail};
+use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
+
+use super::results::{End, Failure, Record};
+use super::screen::Screen;
+use super::session::{Event, TimeOver};
+
+/// How long after Ctrl-C an answer may still come.
+pub const GRACE: Duration = Duration::from_millis(500);
+
+/// Tells of Ctrl-C those who wait.
+#[derive(Debug, Clone)]
+pub struct Interrupts {
+    pressed: Receiver<()>,
+    sender: Sender<()>,
+    is_time_over: Arc<AtomicBool>,
+}
+
+/// The wait for something has ended by Ctrl-C.
+#[derive(Debug)]
+pub struct Interrupted(String);
+
+impl Interrupted {
+    /// The wait for the answer to a request has ended.
+    pub fn of(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+}
+
+impl std::fmt::Display for Interrupted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "interrupted: the adapter has not answered yet ({})",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for Interrupted {}
+
+impl Interrupts {
+    /// Does something that may take for ever, on another thread, and waits for it: until Ctrl-C is pressed, and a little longer. The thread
+    /// goes on then. What Ctrl-C is to end has to begin in `act`: what was pressed before is ignored.
+    ///
+    /// # Errors
+    /// [`Interrupted`], with `what` was waited for.
+    pub fn wait<T: Send + 'static>(
+        &self,
+        what: &str,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> anyhow::Result<T> {
+        while self.pressed.try_recv().is_ok() {}
+        let (sender, answer) = bounded(1);
+        std::thread::spawn(move || sender.send(act()));
+        let mut over = never();
+        loop {
+            select! {
+                recv(answer) -> answer => return answer.context("the wait for the adapter has failed"),
+                recv(self.pressed) -> _ => over = after(GRACE),
+                recv(over) -> _ => bail!(Interrupted::of(what)),
+            }
+        }
+    }
+
+    /// Ends the session after a time ([`Event::TimeOver`]), and each wait that it is in then. `is_json`: who reads the session is told by a record,
+    /// also if it hangs.
+    pub fn end_after(&self, time: Duration, events: Sender<Event>, is_json: bool) {
+        /// How long the end may take. A session that hangs is left then.
+        const ENDING: Duration = Duration::from_secs(10);
+        let (sender, is_over) = (self.sender.clone(), Arc::clone(&self.is_time_over));
+        std::thread::spawn(move || {
+            let _ = after(time).recv();
+            is_over.store(true, Ordering::Relaxed);
+            let _ = events.send(Event::TimeOver);
+            for _ in 0..ENDING.as_secs() {
+                // One that is not waited for yet would be ignored.
+                let _ = sender.try_send(());
+                let _ = after(Duration::from_secs(1)).recv();
+            }
+            let code = super::exit_codes::TIME_OVER;
+            if is_json {
+                let error = Some(Failure::of_session(&TimeOver.into()));
+                Screen::json(false).record(&Record::End(End { code, error }));
+            }
+            std::process::exit(code.into());
+        });
+    }
+
+    /// Whether that time is over: what has failed may have failed by it.
+    pub fn is_time_over(&self) -> bool {
+        self.is_time_over.load(Ordering::Relaxed)
+    }
+}
 
 /// Turns SIGINT into an event. (At the prompt, Ctrl-C is a key, not a signal.)
 ///
 /// # Errors
 /// The signal handler can't be installed.
-pub fn forward(events: Sender<Event>) -> anyhow::Result<()> {
+pub fn forward(events: Sender<Event>) -> anyhow::Result<Interrupts> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])
         .context("can't listen for Ctrl-C")?;
+    let (sender, pressed) = bounded(1);
+    let is_time_over = Arc::default();
+    let interrupts = Interrupts {
+        pressed,
+        sender,
+        is_time_over,
+    };
+    let sender = interrupts.sender.clone();
     std::thread::spawn(move || {
         for _ in signals.forever() {
+            // If the last one was not taken yet, that is enough.
+            let _ = sender.try_send(());
             if events.send(Event::Interrupt).is_err() {
                 return;
             }
         }
     });
-    Ok(())
+    Ok(interrupts)
 }
 
 /// Restores the SIGINT handler after `make` has run. The line editor installs one for good when it is created, but doesn't need it: it

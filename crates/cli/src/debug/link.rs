@@ -1,42 +1,43 @@
-//! The connection to the adapter, which is Dapple's own on a thread of this process or another program; and the launch or attach request.
+//! The connection to the adapter, which is Dapple's own on a thread of this process or another program.
 //!
 //! The adapter's messages become [`Event`]s of the session. Each has the number of its run, because an adapter that was closed may still
 //! send something.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::ValueEnum;
 use crossbeam_channel::Sender;
 use dapple_adapter::building::source::Language;
-use dapple_adapter::{OwnStdin, ProcessGroup, ServeOptions};
 use dapple_dap::Failure;
-use dapple_dap::client::{Client, Pending};
-use dapple_dap::message::{Empty, Raw, Request};
+use dapple_dap::client::breakpoints::Update;
+use dapple_dap::client::{Client, ClientError, Pending, RunInTerminal};
+use dapple_dap::launch::Start as SessionStart;
+use dapple_dap::message::{Empty, Request};
 use dapple_dap::transport;
 use dapple_dap::types::{
-    AttachRequest, AttachRequestArguments, CancelArguments, CancelRequest, Capabilities,
-    InitializeRequest, InitializeRequestArguments, LaunchRequest, LaunchRequestArguments,
-    StartDebuggingRequest, StartDebuggingRequestArguments, StartDebuggingRequestArgumentsRequest,
+    AttachRequest, AttachRequestArguments, Breakpoint, CancelArguments, CancelRequest,
+    Capabilities, DisconnectArguments, DisconnectRequest, InitializeRequest,
+    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, StartDebuggingRequest,
+    StartDebuggingRequestArguments,
 };
 
+use super::adapters::arguments::{self, Given, Streams};
+use super::adapters::process::AdapterProcess;
+use super::adapters::{Adapter, Way};
+use super::interrupts::Interrupts;
+use super::name_search::NameSearch;
 use super::session::Event;
 use super::style::Style;
+use crate::own_adapter;
 
-/// Which adapter to drive.
-#[derive(Debug, Clone)]
-pub enum Adapter {
-    /// Dapple's, on a thread of this process.
-    Own,
-    /// Another program that speaks the protocol on its stdio, as a shell command.
-    Command(String),
-}
+/// How long another adapter may take to end the program.
+const DISCONNECTING: Duration = Duration::from_secs(10);
 
 /// What is debugged.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +67,16 @@ pub struct Program {
     pub replay: Option<PathBuf>,
     /// The process or core file, if the program is not launched.
     pub attach: Option<Attach>,
+    /// The arguments that the user has given.
+    pub given: Option<Given>,
+    /// The program's working directory, absolute, if it is not this process's.
+    pub cwd: Option<PathBuf>,
+    /// Variables of the program's environment that differ from this process's; `None` for those that are removed.
+    pub env: BTreeMap<String, Option<String>>,
+    /// Where the program's streams are redirected to.
+    pub streams: Streams,
+    /// Whether what it is started with was changed since the last start.
+    pub is_changed: bool,
 }
 
 /// A directory in which sources were when the program was compiled, and where they are on this machine.
@@ -80,6 +91,8 @@ pub struct SourceFolders {
 /// What is debugged instead of a launched program.
 #[derive(Debug, Clone)]
 pub enum Attach {
+    /// What the arguments say that the user has given.
+    Given,
     /// A running process.
     Process {
         /// Its id, or the name or path of its executable.
@@ -130,10 +143,39 @@ pub enum Start<'s> {
 
 /// A connection to an adapter that was sent a launch or attach request.
 pub struct Link {
-    client: Client,
+    client: Arc<Client>,
     thread: Cell<Option<i64>>,
     /// The thread of Dapple's adapter.
     host: Option<JoinHandle<()>>,
+    /// The process of another adapter, which serves several sessions if it listens.
+    process: Option<Arc<AdapterProcess>>,
+    interrupts: Interrupts,
+}
+
+/// What a connection is opened with.
+pub struct Opening<'o> {
+    /// The adapter.
+    pub adapter: &'o Adapter,
+    /// The process of the adapter that has asked for this session.
+    pub process: Option<Arc<AdapterProcess>>,
+    /// The connection's options.
+    pub options: transport::Options,
+    /// What is debugged.
+    pub start: Start<'o>,
+    /// Which process is debugged when the program forks.
+    pub follow_forks: FollowForks,
+    /// Whether the program gets our input.
+    pub stdin: ProgramStdin,
+    /// Whether what the adapter has us start may write to our stdout.
+    pub shares_stdout: bool,
+    /// Whether colours are shown.
+    pub style: Style,
+    /// The number of the run.
+    pub run: u32,
+    /// Where events go.
+    pub events: &'o Sender<Event>,
+    /// Ctrl-C.
+    pub interrupts: &'o Interrupts,
 }
 
 impl Link {
@@ -141,29 +183,47 @@ impl Link {
     /// request as [`Event::Launched`].
     ///
     /// # Errors
-    /// The adapter can't be started, or fails the `initialize` request.
-    pub fn open(
-        adapter: &Adapter,
-        options: transport::Options,
-        start: Start<'_>,
-        follow_forks: FollowForks,
-        stdin: ProgramStdin,
-        style: Style,
-        (run, events): (u32, &Sender<Event>),
-    ) -> anyhow::Result<Self> {
-        let (client, host) = match adapter {
-            Adapter::Own => host_own(options)?,
-            Adapter::Command(command) => (spawn(command, options)?, None),
+    /// The adapter can't be started, or fails the `initialize` request, or Ctrl-C was pressed before that was answered.
+    pub fn open(opening: Opening<'_>) -> anyhow::Result<Self> {
+        let Opening {
+            adapter,
+            options,
+            start,
+            follow_forks,
+            stdin,
+            run,
+            events,
+            interrupts,
+            ..
+        } = opening;
+        let (client, host, process) = match adapter {
+            Adapter::Own => {
+                let (client, host) = own_adapter::start(options)?;
+                (client, Some(host), None)
+            }
+            other => {
+                let removed = match start {
+                    Start::Program(program, _) => arguments::removed(program),
+                    Start::Child(_) => Vec::new(),
+                };
+                let running = opening.process;
+                let (client, process) = connect(other, running, &removed, options, interrupts)?;
+                (client, None, Some(process))
+            }
         };
         let link = Self {
-            client,
+            client: Arc::new(client),
             thread: Cell::new(None),
             host,
+            process,
+            interrupts: interrupts.clone(),
         };
         link.forward_events(run, events.clone());
         let sender = events.clone();
+        // Some adapters debug no program in the first session, but only in those that they ask for.
+        let takes_others = follow_forks == FollowForks::Both || link.process.is_some();
         link.client.on::<StartDebuggingRequest>(move |arguments| {
-            if follow_forks != FollowForks::Both {
+            if !takes_others {
                 return Err(Failure::new(
                     "`dapple debug` opens other sessions only with --follow-forks both",
                 ));
@@ -172,6 +232,22 @@ impl Link {
             let _ = sender.send(Event::StartDebugging(run, Box::new(arguments)));
             Ok(Empty)
         });
+        if link.process.is_some() && stdin != ProgramStdin::Null && opening.shares_stdout {
+            let terminal = RunInTerminal::new().inherit_stdio();
+            link.client.on_run_in_terminal(terminal);
+        }
+        link.initialize(adapter, opening.style, takes_others)?;
+        link.begin(adapter, start, stdin, (run, events))?;
+        Ok(link)
+    }
+
+    /// Tells the adapter what we can do.
+    fn initialize(
+        &self,
+        adapter: &Adapter,
+        style: Style,
+        takes_others: bool,
+    ) -> anyhow::Result<()> {
         let mut arguments = InitializeRequestArguments::new("dapple".to_owned());
         arguments.client_id = Some("dapple".to_owned());
         arguments.client_name = Some("dapple debug".to_owned());
@@ -179,38 +255,59 @@ impl Link {
         arguments.columns_start_at1 = Some(true);
         arguments.supports_variable_type = Some(true);
         arguments.supports_ansi_styling = Some(style.is_enabled());
-        arguments.supports_start_debugging_request = Some(follow_forks == FollowForks::Both);
-        link.request::<InitializeRequest>(arguments)
+        arguments.supports_start_debugging_request = Some(takes_others);
+        let answer = self.request::<InitializeRequest>(arguments);
+        let hint = { adapter.preset() }.and_then(|preset| preset.hint);
+        answer
+            .map_err(|error| match (hint, error.downcast_ref()) {
+                (Some(hint), Some(ClientError::Disconnected)) => {
+                    anyhow::anyhow!("it has ended at once; {hint}")
+                }
+                _ => error,
+            })
             .context("the adapter did not start")?;
+        Ok(())
+    }
+
+    /// Sends the launch or attach request.
+    fn begin(
+        &self,
+        adapter: &Adapter,
+        start: Start<'_>,
+        stdin: ProgramStdin,
+        (run, events): (u32, &Sender<Event>),
+    ) -> anyhow::Result<()> {
         match start {
-            Start::Program(program, skip) => match &program.attach {
-                Some(attach) => {
-                    let mut arguments = attach_arguments(attach, program)?;
-                    add_skip(&mut arguments.other, skip, adapter)?;
-                    add_scopes(&mut arguments.other, adapter)?;
-                    link.attach(arguments, run, events)?;
-                }
-                None => {
-                    let mut arguments = launch_arguments(program, stdin, adapter)?;
-                    add_skip(&mut arguments.other, skip, adapter)?;
-                    add_scopes(&mut arguments.other, adapter)?;
-                    link.launch(arguments, run, events)?;
-                }
-            },
-            Start::Child(child) => {
-                let configuration = child.configuration.clone();
-                if child.request == StartDebuggingRequestArgumentsRequest::Launch {
-                    let mut arguments = LaunchRequestArguments::new();
-                    arguments.other = configuration;
-                    link.launch(arguments, run, events)?;
-                } else {
-                    let mut arguments = AttachRequestArguments::new();
-                    arguments.other = configuration;
-                    link.attach(arguments, run, events)?;
+            Start::Program(program, skip) => {
+                let mut arguments = match &program.attach {
+                    Some(attach) => arguments::attach(attach, program, adapter)?,
+                    None => arguments::launch(program, stdin, adapter)?,
+                };
+                arguments::add_own(&mut arguments, skip, adapter)?;
+                match &program.attach {
+                    Some(_) => {
+                        let mut attach = AttachRequestArguments::new();
+                        attach.other = arguments;
+                        self.attach(attach, run, events)?;
+                    }
+                    None => {
+                        let mut launch = LaunchRequestArguments::new();
+                        launch.other = arguments;
+                        self.launch(launch, run, events)?;
+                    }
                 }
             }
+            Start::Child(child) => match child.start()? {
+                SessionStart::Launch(arguments) => self.launch(arguments, run, events)?,
+                SessionStart::Attach(arguments) => self.attach(arguments, run, events)?,
+            },
         }
-        Ok(link)
+        Ok(())
+    }
+
+    /// The adapter's process, for other sessions with it.
+    pub fn process(&self) -> Option<Arc<AdapterProcess>> {
+        self.process.clone()
     }
 
     fn launch(
@@ -240,7 +337,9 @@ impl Link {
         thread::spawn(move || {
             for event in received {
                 // Malformed events are ignored; the session goes on.
-                let Ok(event) = event.any() else { continue };
+                let Ok(event) = event.decode_any() else {
+                    continue;
+                };
                 if events.send(Event::Adapter(run, Box::new(event))).is_err() {
                     return;
                 }
@@ -250,12 +349,30 @@ impl Link {
         });
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its answer. Ctrl-C ends the wait.
     ///
     /// # Errors
-    /// The adapter's own message if it refused, or that it has ended.
-    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
-        Ok(self.client.request::<R>(arguments)?)
+    /// The adapter's own message if it refused, that it has ended, or that it hasn't answered yet.
+    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response>
+    where
+        R::Response: Send + 'static,
+        Pending<R>: Send + 'static,
+    {
+        let client = Arc::clone(&self.client);
+        let ask = move || client.send::<R>(arguments)?.wait();
+        Ok(self.interrupts.wait(R::COMMAND, ask)??)
+    }
+
+    /// Sends breakpoints, and returns what the adapter answers for each.
+    ///
+    /// # Errors
+    /// As of [`Link::request`].
+    pub fn update(&self, update: &Update) -> anyhow::Result<Vec<Breakpoint>> {
+        let (client, update) = (Arc::clone(&self.client), update.clone());
+        let answer = self
+            .interrupts
+            .wait("breakpoints", move || update.send(&client))?;
+        Ok(answer?)
     }
 
     /// Sends a request without waiting for its answer, so that it can be cancelled.
@@ -279,6 +396,11 @@ impl Link {
         self.client.capabilities()
     }
 
+    /// Asks for names on another thread than the session's.
+    pub fn name_search(&self) -> NameSearch {
+        NameSearch::new(&self.client, self.host.is_some())
+    }
+
     /// The id of a thread that the adapter has named, for requests that need one while the program runs. It may have ended meanwhile.
     pub fn known_thread(&self) -> Option<i64> {
         self.thread.get()
@@ -289,13 +411,39 @@ impl Link {
         self.thread.set(Some(thread));
     }
 
+    /// Asks the adapter to end the program or to let it go.
+    ///
+    /// # Errors
+    /// As of [`Link::request`]; it may also take too long.
+    pub fn disconnect(&self, arguments: DisconnectArguments) -> anyhow::Result<()> {
+        let client = Arc::clone(&self.client);
+        let patience = match self.process {
+            // It may write a recording.
+            None => Duration::MAX,
+            Some(_) => DISCONNECTING,
+        };
+        let ask = move || {
+            let pending = client.send::<DisconnectRequest>(arguments)?;
+            pending.wait_at_most(patience)
+        };
+        self.interrupts.wait(DisconnectRequest::COMMAND, ask)??;
+        Ok(())
+    }
+
     /// Closes the connection and waits for the adapter to end, so that no process of the program is left behind.
     pub fn close(self) {
-        drop(self.client);
-        if let Some(host) = self.host {
+        // Somebody may still wait for an answer, on a thread.
+        let is_closed = Arc::into_inner(self.client).is_some();
+        if let Some(host) = self.host.filter(|_| is_closed) {
             // A panic there has printed its own message.
             let _ = host.join();
         }
+    }
+
+    /// How the adapter's process has ended, as the end of a sentence: `, with exit code 1`. Empty if that isn't known.
+    pub fn how_ended(&self) -> String {
+        let how = self.process.as_ref().and_then(|process| process.ended());
+        how.map(|how| format!(", {how}")).unwrap_or_default()
     }
 }
 
@@ -306,7 +454,7 @@ where
 {
     thread::spawn(move || {
         let outcome = launch
-            .wait_for(Duration::MAX)
+            .wait_at_most(Duration::MAX)
             .map(|_| ())
             .map_err(|error| error.to_string());
         // Sending fails only after the session has ended.
@@ -314,158 +462,29 @@ where
     });
 }
 
-/// Runs Dapple's adapter on a thread. The program shares this process's terminal, and therefore its process group.
-fn host_own(options: transport::Options) -> anyhow::Result<(Client, Option<JoinHandle<()>>)> {
-    let (ours, theirs) = options.memory();
-    let options = ServeOptions {
-        process_group: ProcessGroup::Shared,
-        own_stdin: OwnStdin::Free,
-        index_cache: crate::cache::open_if_possible(),
-        programs: crate::folders::programs(),
-        ..ServeOptions::default()
-    };
-    let host = thread::Builder::new()
-        .name("adapter".to_owned())
-        .spawn(move || {
-            if let Err(error) = dapple_adapter::serve(theirs, options) {
-                tracing::error!(%error, "the debug adapter has ended");
-            }
-        });
-    Ok((
-        Client::new(ours),
-        Some(host.context("can't start a thread for the adapter")?),
-    ))
-}
-
-/// Starts another adapter in a process group of its own, because Ctrl-C is meant for the program, not for the adapter.
-fn spawn(command: &str, options: transport::Options) -> anyhow::Result<Client> {
-    let mut shell = Command::new("sh");
-    shell
-        .arg("-c")
-        .arg(format!("exec {command}"))
-        .process_group(0);
-    Client::spawn_with(&mut shell, options)
-        .with_context(|| format!("can't start the adapter `{command}`"))
-}
-
-/// The launch arguments. `program`, `args`, `cwd` and `stopOnEntry` have the same meaning in all known native adapters; `stdin` is specific
-/// to Dapple.
-fn launch_arguments(
-    program: &Program,
-    stdin: ProgramStdin,
+/// Starts another adapter without these variables of our environment, or connects to the one that runs.
+fn connect(
     adapter: &Adapter,
-) -> anyhow::Result<LaunchRequestArguments> {
-    let mut arguments = LaunchRequestArguments::new();
-    let cwd = std::env::current_dir().context("the working directory is gone")?;
-    let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
-    if let Some(file) = &program.replay {
-        set("replay", Raw::new(text_of(file)?)?);
-        set("stopOnEntry", Raw::new(&false)?);
-        add_common(&mut arguments.other, program)?;
-        return Ok(arguments);
+    running: Option<Arc<AdapterProcess>>,
+    removed: &[&str],
+    options: transport::Options,
+    interrupts: &Interrupts,
+) -> anyhow::Result<(Client, Arc<AdapterProcess>)> {
+    if let Some(process) = running
+        && process.listens()
+    {
+        let connection = process.connect(options, interrupts)?;
+        return Ok((Client::new(connection), process));
     }
-    match &program.cargo {
-        Some(words) => set("cargo", Raw::new(words)?),
-        None => set("program", Raw::new(text_of(&program.path)?)?),
+    let way = match adapter {
+        Adapter::Own => bail!("our own adapter is no other program"),
+        Adapter::Known(preset) => preset.way().map_err(anyhow::Error::msg)?,
+        Adapter::Command(command) => {
+            let words = ["sh".into(), "-c".into(), format!("exec {command}").into()];
+            Way::Stdio(words.to_vec())
+        }
+        Adapter::At(address, command) => Way::Listening(address.clone(), command.clone()),
     };
-    set("args", Raw::new(&program.args)?);
-    set("cwd", Raw::new(text_of(&cwd)?)?);
-    set("stopOnEntry", Raw::new(&false)?);
-    if program.record {
-        set("record", Raw::new(&true)?);
-    }
-    if matches!(adapter, Adapter::Own) && stdin != ProgramStdin::Null {
-        set("stdin", Raw::new("inherit")?);
-    }
-    if matches!(adapter, Adapter::Own) && stdin == ProgramStdin::Terminal {
-        // If the program's output were a pipe, the C library would buffer it, and it would appear late or only at the end.
-        for stream in ["stdout", "stderr"] {
-            set(stream, Raw::new("/dev/tty")?);
-        }
-    }
-    add_common(&mut arguments.other, program)?;
-    Ok(arguments)
-}
-
-/// The attach arguments. `stopOnEntry` stops the process where it is, so that the user can look at it.
-fn attach_arguments(attach: &Attach, program: &Program) -> anyhow::Result<AttachRequestArguments> {
-    let mut arguments = AttachRequestArguments::new();
-    let mut set = |name: &str, value: Raw| arguments.other.insert(name.to_owned(), value);
-    match attach {
-        Attach::Process { target, wait } => {
-            match target.parse::<i32>() {
-                Ok(pid) if !wait => set("pid", Raw::new(&pid)?),
-                _ => set("program", Raw::new(target)?),
-            };
-            if *wait {
-                set("waitFor", Raw::new(&true)?);
-            }
-            set("stopOnEntry", Raw::new(&true)?);
-        }
-        Attach::Core { file, program } => {
-            set("coreFile", Raw::new(file)?);
-            if let Some(program) = program {
-                set("program", Raw::new(program)?);
-            }
-        }
-    }
-    add_common(&mut arguments.other, program)?;
-    Ok(arguments)
-}
-
-/// Adds the arguments that launch and attach have in common.
-fn add_common(arguments: &mut BTreeMap<String, Raw>, program: &Program) -> anyhow::Result<()> {
-    let mut set = |name: &str, value: Raw| arguments.insert(name.to_owned(), value);
-    if program.debuginfod {
-        set("debuginfod", Raw::new(&true)?);
-    }
-    if !program.source_map.is_empty() {
-        let folders = program.source_map.iter();
-        let folders: Vec<_> = folders.map(|map| [&map.from, &map.to]).collect();
-        set("sourceMap", Raw::new(&folders)?);
-    }
-    if !program.visualizers.is_empty() {
-        let files = program.visualizers.iter().map(|file| text_of(file));
-        let files = files.collect::<anyhow::Result<Vec<&str>>>()?;
-        set("visualizerFile", Raw::new(&files)?);
-    }
-    let follow = match program.follow_forks {
-        FollowForks::Parent => None,
-        FollowForks::Child => Some("child"),
-        FollowForks::Both => Some("both"),
-    };
-    if let Some(follow) = follow {
-        set("followForks", Raw::new(follow)?);
-    }
-    Ok(())
-}
-
-/// Requests separate scopes for arguments and return values, which `info args` and `finish` need. Only Dapple's adapter has that argument.
-fn add_scopes(arguments: &mut BTreeMap<String, Raw>, adapter: &Adapter) -> anyhow::Result<()> {
-    if matches!(adapter, Adapter::Own) {
-        arguments.insert("separateScopes".to_owned(), Raw::new(&true)?);
-    }
-    Ok(())
-}
-
-/// Adds the patterns of code that steps don't enter, which only Dapple's adapter takes.
-fn add_skip(
-    arguments: &mut BTreeMap<String, Raw>,
-    skip: &[String],
-    adapter: &Adapter,
-) -> anyhow::Result<()> {
-    if matches!(adapter, Adapter::Own) {
-        arguments.insert("skip".to_owned(), Raw::new(skip)?);
-    }
-    Ok(())
-}
-
-/// A path as text, because JSON can only carry Unicode.
-fn text_of(path: &Path) -> anyhow::Result<&str> {
-    path.to_str().with_context(|| {
-        format!(
-            "the protocol can't carry the path {}: it is not UTF-8",
-            path.display()
-        )
-    })
+    let (process, connection) = AdapterProcess::start(&way, removed, options, interrupts)?;
+    Ok((Client::new(connection), process))
 }

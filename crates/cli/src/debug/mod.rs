@@ -4,36 +4,48 @@
 //! the engine. This module turns the options into a [`session::Session`]. `session` is the event loop, `commands` has the user's commands,
 //! `link` the connection to the adapter, and `screen` and `input` the terminal.
 
+mod adapters;
 mod breakpoints;
 mod commands;
 mod complete;
 mod exceptions;
+mod hosting;
 mod input;
 mod interrupts;
 mod link;
+mod name_search;
 mod render;
+mod results;
 mod screen;
 mod session;
+mod shell_words;
+mod source_colours;
 mod source_view;
 pub mod style;
 mod styled;
 mod value_tree;
 
 use std::ffi::OsString;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use dapple_adapter::building::Unbuilt;
 use dapple_adapter::building::source::{Language, compile};
 use dapple_dap::lifecycle::Side;
+use serde_json::Value;
 
+use adapters::arguments::{Given, Kind};
+use adapters::{Adapter, Address, launch_json};
 use complete::Completer;
 use input::{Input, Then};
 pub use link::SourceFolders;
-use link::{Adapter, Attach, FollowForks, Program};
+use link::{Attach, FollowForks, Program};
 use screen::Screen;
-use session::Session;
+pub use screen::printable;
+use session::{CommandFailed, Origin, Scripted, Session, TimeOver};
 use style::{Color, Role, Style};
 
 use crate::wire_log::WireLog;
@@ -45,17 +57,66 @@ pub struct Options {
     #[arg(long = "ex", value_name = "COMMAND")]
     pub commands: Vec<String>,
 
-    /// Leave after the last --ex command, with the program's exit code, or with 1 at the first command that fails
-    #[arg(long)]
+    /// Run the commands of this file at the start, after those of --ex
+    #[arg(long, value_name = "FILE")]
+    pub script: Option<PathBuf>,
+
+    /// Leave after the last command of --ex and --script, or the first that fails, with an exit code that tells how it went
+    #[arg(
+        long,
+        long_help = "Leave after the last command of --ex and --script, or the first that fails. The exit code is the program's own if it has ended, \
+                     123 if it is stopped by an exception or a signal, 124 after --timeout, 125 if a command has failed, 126 if the program or the \
+                     adapter can't be started or is gone, and otherwise 0."
+    )]
     pub batch: bool,
+
+    /// With --batch, go on after a command that has failed
+    #[arg(long, requires = "batch")]
+    pub keep_going: bool,
+
+    /// Leave after this many seconds, with exit code 124
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+
+    /// Write an object of JSON a line for each command, stop and output, in place of text; commands are read from stdin, also while the program runs
+    #[arg(long)]
+    pub json: bool,
+
+    /// With --json, add to each object what a terminal shows of it
+    #[arg(long, requires = "json", hide = true)]
+    pub json_text: bool,
+
+    /// Print what the objects of --json have in them, as a JSON schema
+    #[arg(long)]
+    pub json_schema: bool,
+
+    /// Print what commands of other debuggers are here, as the page docs/terminal-commands.md
+    #[arg(long, hide = true)]
+    pub command_table: bool,
+
+    /// Don't run the commands of ~/.config/dapple/init at the start
+    #[arg(long)]
+    pub no_init: bool,
 
     /// Use colours
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
 
-    /// Drive another debug adapter, started by this shell command
-    #[arg(long, value_name = "COMMAND")]
+    /// Drive another debug adapter: lldb, gdb, codelldb, debugpy, delve or js, or one that this shell command starts
+    #[arg(long, value_name = "NAME|COMMAND")]
     pub adapter: Option<String>,
+
+    /// Drive the adapter that listens there: HOST:PORT, a port, or unix:PATH; with --adapter, it is started first
+    #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
+    pub connect: Option<Address>,
+
+    /// Launch with these arguments for the adapter: JSON, @FILE with JSON, or launch.json:NAME for VS Code's configuration of that name
+    #[arg(long, value_name = "JSON|@FILE|launch.json:NAME", conflicts_with_all = ["attach", "attach_with", "core", "cargo"])]
+    pub launch: Option<String>,
+
+    /// Attach with these arguments for the adapter, given as for --launch
+    #[arg(long, value_name = "JSON|@FILE", conflicts_with_all = ["program", "attach", "core", "cargo"])]
+    pub attach_with: Option<String>,
 
     /// Append every message between us and the adapter to this file, which only you can read
     #[arg(long, value_name = "FILE")]
@@ -105,7 +166,7 @@ pub struct Options {
     // One list, because only then are options after the program taken as the program's.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
-        required_unless_present_any = ["attach", "core", "cargo"],
+        required_unless_present_any = ["attach", "core", "cargo", "launch", "attach_with", "json_schema", "command_table"],
         num_args = 1..,
         trailing_var_arg = true,
         allow_hyphen_values = true
@@ -113,14 +174,111 @@ pub struct Options {
     pub program: Vec<OsString>,
 }
 
-/// Runs the session until the user leaves it, and returns the exit code: with `--batch` the program's own, if it has ended; otherwise 0.
+/// Exit codes of `--batch`, beside the program's own.
+pub mod exit_codes {
+    /// The program is stopped by an exception or a signal.
+    pub const AT_FAILURE: u8 = 123;
+    /// The session took too long.
+    pub const TIME_OVER: u8 = 124;
+    /// A command has failed.
+    pub const COMMAND_FAILED: u8 = 125;
+    /// There is nothing to debug, or no adapter.
+    pub const NOTHING_TO_DEBUG: u8 = 126;
+}
+
+/// Runs the session until the user leaves it, and returns the exit code: with `--batch` one of [`exit_codes`] or the program's own; otherwise 0.
 ///
 /// # Errors
-/// There is nothing to debug, the adapter failed, or, with `--batch`, a command failed.
+/// There is nothing to debug, or the adapter failed.
 pub fn run(options: Options) -> anyhow::Result<u8> {
-    let mut screen = Screen::new(Style::new(options.color));
-    let adapter = options.adapter.map_or(Adapter::Own, Adapter::Command);
+    let printed = match (options.json_schema, options.command_table) {
+        (true, _) => Some(results::schema()),
+        (_, true) => Some(commands::page()),
+        _ => None,
+    };
+    if let Some(text) = printed {
+        // Whoever reads it may have seen enough.
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return Ok(0);
+    }
+    let (is_batch, is_json) = (options.batch, options.json);
+    if options.timeout.is_some() && !is_batch && !is_json {
+        bail!("--timeout is for --batch and --json");
+    }
+    let mut screen = match is_json {
+        true => Screen::json(options.json_text),
+        false => Screen::new(Style::new(options.color)),
+    };
+    let session = begin(options, &mut screen);
+    let mut session = match session {
+        Ok(begun) => begun(screen),
+        Err(error) if is_batch || is_json => {
+            return Ok(tell_end(
+                &mut screen,
+                Some(&error),
+                exit_codes::NOTHING_TO_DEBUG,
+            ));
+        }
+        Err(error) => return Err(error),
+    };
+    let outcome = session.run();
+    let code = match &outcome {
+        Err(_) if session.is_time_over() => exit_codes::TIME_OVER,
+        Err(error) if is_of_command(error) => exit_codes::COMMAND_FAILED,
+        Err(_) => exit_codes::NOTHING_TO_DEBUG,
+        Ok(()) if !is_batch => 0,
+        Ok(()) if session.failed_commands > 0 => exit_codes::COMMAND_FAILED,
+        Ok(()) => match session.exit_code {
+            Some(code) => exit_code(code),
+            None if session.has_ended_at_failure => exit_codes::AT_FAILURE,
+            None => 0,
+        },
+    };
+    match outcome {
+        Err(error) if !is_batch && !is_json && code != exit_codes::TIME_OVER => Err(error),
+        Err(_) if code == exit_codes::TIME_OVER => {
+            let error = TimeOver.into();
+            Ok(tell_end(&mut session.screen, Some(&error), code))
+        }
+        outcome => Ok(tell_end(&mut session.screen, outcome.as_ref().err(), code)),
+    }
+}
+
+/// Whether a session has ended by a command that has failed, and not by an adapter that is gone.
+fn is_of_command(error: &anyhow::Error) -> bool {
+    let failed = error.downcast_ref::<CommandFailed>();
+    failed.is_some_and(|CommandFailed(error)| {
+        results::Failure::of(error).reason != results::FailureKind::AdapterGone
+    })
+}
+
+/// Says why the session has ended, if it has failed. Returns the exit code.
+fn tell_end(screen: &mut Screen, error: Option<&anyhow::Error>, code: u8) -> u8 {
+    screen.record_notice();
+    let failure = error.map(|error| match error.downcast_ref::<CommandFailed>() {
+        Some(CommandFailed(of_command)) => results::Failure::of(of_command),
+        None => results::Failure::of_session(error),
+    });
+    match failure {
+        Some(failure) if !screen.is_json() => screen.print_error(&failure.message),
+        error => screen.record(&results::Record::End(results::End { code, error })),
+    }
+    code
+}
+
+/// Makes what a session needs. What is returned makes the session.
+fn begin(
+    options: Options,
+    screen: &mut Screen,
+) -> anyhow::Result<impl FnOnce(Screen) -> Session + use<>> {
+    let (sender, events) = crossbeam_channel::unbounded();
+    let interrupts = interrupts::forward(sender.clone())?;
+    if let Some(time) = options.timeout {
+        interrupts.end_after(time, sender.clone(), options.json);
+    }
+    let (given, adapter) = chosen(&options)?;
     let what = ProgramOptions {
+        given,
         words: options.program,
         attach: options.attach,
         wait: options.wait,
@@ -128,44 +286,98 @@ pub fn run(options: Options) -> anyhow::Result<u8> {
         cargo: options.cargo,
         replay: options.replay,
     };
-    let mut program = what.program(&adapter, &mut screen)?;
+    let mut program = what.program(&adapter, screen)?;
     program.debuginfod = options.debuginfod;
     program.source_map = options.source_map;
     program.visualizers = absolute(&options.natvis)?;
     program.follow_forks = options.follow_forks;
     program.record = options.record;
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
-    let (sender, events) = crossbeam_channel::unbounded();
-    interrupts::forward(sender.clone())?;
     let completer = Completer::default();
     let then = if options.batch {
         Then::End
     } else {
         Then::Interactive
     };
-    let input = Input::new(options.commands, then, completer.clone(), sender.clone());
-    if !options.batch {
+    let given = options.commands.iter();
+    let mut commands: Vec<_> = given
+        .map(|line| Scripted::new(line, Origin::Option))
+        .collect();
+    if let Some(file) = &options.script {
+        commands.extend(commands::lines_of(file, Origin::Script)?);
+    }
+    let initial = match options.no_init {
+        true => Vec::new(),
+        false => commands_of_user()?,
+    };
+    let mut input = Input::new(
+        commands,
+        then,
+        completer.clone(),
+        sender.clone(),
+        options.json,
+    );
+    input.interpose(initial);
+    if !options.batch && !options.json {
         let greeting = greeting(&program, screen.style);
         screen.print(&greeting);
     }
-    let mut session = Session::new(
-        screen,
-        program,
-        adapter,
-        log,
-        input,
-        completer,
-        (sender, events),
-    );
-    session.run()?;
-    Ok(session
-        .exit_code
-        .filter(|_| options.batch)
-        .map_or(0, exit_code))
+    let keeps_going = options.keep_going;
+    Ok(move |screen| {
+        let channels = (sender, events, interrupts);
+        let mut session = Session::new(screen, program, adapter, log, input, completer, channels);
+        session.keeps_going = keeps_going;
+        session
+    })
+}
+
+/// A time in seconds, of `--timeout`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    let time = Duration::try_from_secs_f64(number).map_err(|error| error.to_string())?;
+    match time.is_zero() {
+        true => Err("it has to be more than 0".to_owned()),
+        false => Ok(time),
+    }
+}
+
+/// The commands that the user wants to be run at the start: those in `$XDG_CONFIG_HOME/dapple/init` or `~/.config/dapple/init`.
+fn commands_of_user() -> anyhow::Result<Vec<Scripted>> {
+    let folder = crate::folders::user_directory("XDG_CONFIG_HOME", ".config");
+    let file = folder.map(|folder| folder.join("init"));
+    match file.filter(|file| file.is_file()) {
+        Some(file) => commands::lines_of(&file, Origin::File),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The arguments that the user has given, and the adapter.
+fn chosen(options: &Options) -> anyhow::Result<(Option<Given>, Adapter)> {
+    let named = Adapter::of(options.adapter.clone(), options.connect.clone());
+    let text = match (&options.launch, &options.attach_with) {
+        (Some(text), _) => Some((Kind::Launch, text, "--launch")),
+        (None, Some(text)) => Some((Kind::Attach, text, "--attach-with")),
+        (None, None) => None,
+    };
+    let Some((kind, text, option)) = text else {
+        return Ok((None, named));
+    };
+    let Some((file, name)) = launch_json::named(text) else {
+        let given = Given::parse(kind, text).context(option)?;
+        return Ok((Some(given), named));
+    };
+    let open = options.program.first().map(Path::new);
+    let found = launch_json::read(&file, name, open, !options.json).context(option)?;
+    let adapter = match named {
+        Adapter::Own => found.adapter,
+        named => named,
+    };
+    Ok((Some(found.given), adapter))
 }
 
 /// The options that say what to debug.
 struct ProgramOptions {
+    given: Option<Given>,
     words: Vec<OsString>,
     attach: Option<String>,
     wait: bool,
@@ -198,6 +410,9 @@ impl ProgramOptions {
                 "there is no option {}; `dapple debug --help` lists them",
                 given.display()
             );
+        }
+        if let Some(from) = self.given {
+            return given_program(from, &given, texts(words)?);
         }
         let core = self.core.map(|file| {
             let program = Some(given.clone()).filter(|path| !path.as_os_str().is_empty());
@@ -232,6 +447,37 @@ impl ProgramOptions {
             None => find_program(&given, texts(words)?, adapter, screen),
         }
     }
+}
+
+/// A program, or a process, for which the user has given arguments. Perhaps the program is given beside them.
+fn given_program(given: Given, path: &Path, args: Vec<String>) -> anyhow::Result<Program> {
+    let attach = (given.kind == Kind::Attach).then_some(Attach::Given);
+    let path = match path.as_os_str().is_empty() {
+        true => PathBuf::new(),
+        false => {
+            { path.canonicalize() }.with_context(|| format!("can't debug {}", path.display()))?
+        }
+    };
+    let named = given.arguments.get("program").and_then(Value::as_str);
+    let source = match path.as_os_str().is_empty() {
+        true => named.map(PathBuf::from),
+        false => Some(path.clone()),
+    };
+    Ok(Program {
+        path,
+        source: source.filter(|path| path.is_absolute() && is_text(path)),
+        args,
+        attach,
+        given: Some(given),
+        ..Program::default()
+    })
+}
+
+/// Whether a program is a script, and so its own source.
+fn is_text(path: &Path) -> bool {
+    let mut begin = [0; 64];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut begin));
+    read.is_ok_and(|count| !begin[..count].contains(&0))
 }
 
 /// Makes paths absolute, because the adapter's working directory may differ.
@@ -290,6 +536,15 @@ fn find_program(
         args,
         ..Program::default()
     };
+    let preset = adapter.preset();
+    if preset.is_some_and(|preset| !preset.compiles) {
+        let source = Some(path.clone()).filter(|path| is_text(path));
+        return Ok(Program {
+            path,
+            source,
+            ..program
+        });
+    }
     if kind.is_dir() {
         if !matches!(adapter, Adapter::Own) || !path.join("Cargo.toml").is_file() {
             bail!("{} is a directory, not a program", given.display());
@@ -335,6 +590,10 @@ fn greeting(program: &Program, style: Style) -> String {
     let name = program.path.file_name().unwrap_or_default();
     let name = match &program.cargo {
         Some(words) => format!("`cargo {}`", words.join(" ")),
+        None if name.is_empty() => {
+            let given = program.given.as_ref().and_then(Given::name);
+            screen::printable(&given.unwrap_or_else(|| "a program".to_owned()))
+        }
         None => name.to_string_lossy().into_owned(),
     };
     let language = program
@@ -344,7 +603,7 @@ fn greeting(program: &Program, style: Style) -> String {
     let attaches = match program.attach {
         None if program.replay.is_some() => Some(("Replaying", "`b main`, `run` and `rc`")),
         None => None,
-        Some(Attach::Process { .. }) => Some(("Attaching to", "`bt` and `c`")),
+        Some(Attach::Process { .. } | Attach::Given) => Some(("Attaching to", "`bt` and `c`")),
         Some(Attach::Core { .. }) => Some(("Looking at the core file", "`bt` and `locals`")),
     };
     if let Some((what, commands)) = attaches {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use dapple_adapter::DecidedBreakpoint;
-use dapple_dap::types::{StackFrame, StoppedEventBody, StoppedEventReason, Thread};
+use dapple_dap::types::{self, StackFrame, StoppedEventBody, StoppedEventReason};
 
 use super::breakpoints::{Breakpoint, Lifetime, Place};
 use super::screen::printable;
@@ -73,43 +73,6 @@ pub fn source_of(frame: &StackFrame) -> Option<(PathBuf, usize)> {
     let path = frame.source.as_ref()?.path.as_ref()?;
     let line = usize::try_from(frame.line).ok().filter(|line| *line > 0)?;
     Some((PathBuf::from(path), line))
-}
-
-/// `function at file:line`, or with the address if that is all that is known.
-pub fn frame(frame: &StackFrame, style: Style) -> String {
-    frame_at(frame, path, style)
-}
-
-/// Like [`frame`], with the whole path of the file.
-pub fn whole_frame(frame: &StackFrame, style: Style) -> String {
-    frame_at(frame, |path| printable(&path.to_string_lossy()), style)
-}
-
-fn frame_at(frame: &StackFrame, path: impl Fn(&Path) -> String, style: Style) -> String {
-    let name = style.paint(Role::Function, &printable(&frame.name));
-    match source_of(frame) {
-        Some((file, line)) => {
-            let place = format!("{}:{line}", path(&file));
-            format!("{name} at {}", style.paint(Role::Location, &place))
-        }
-        None => match &frame.instruction_pointer_reference {
-            Some(address) => format!(
-                "{name} at {}",
-                style.paint(Role::Location, &printable(address))
-            ),
-            None => name,
-        },
-    }
-}
-
-/// A line of a backtrace.
-pub fn frame_line(index: usize, this: &StackFrame, selected: bool, style: Style) -> String {
-    let mark = if selected {
-        style.paint(Role::Current, "→")
-    } else {
-        " ".to_owned()
-    };
-    format!("{mark} #{index:<2} {}", frame(this, style))
 }
 
 /// The text below the line that reports a stop: an exception's text, if it has several lines.
@@ -196,23 +159,18 @@ pub fn stop_reason(stop: &StoppedEventBody, breakpoints: &[u32]) -> String {
     }
 }
 
-/// `thread 1234 "name"`.
-pub fn thread(id: i64, threads: &[Thread]) -> String {
-    match threads.iter().find(|thread| thread.id == id) {
-        Some(thread) if !thread.name.is_empty() => {
-            format!("thread {id} \"{}\"", printable(&thread.name))
-        }
-        _ => format!("thread {id}"),
-    }
-}
-
-/// A breakpoint with its place and options: `breakpoint 1 at tour.rs:12`.
-pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
+/// A breakpoint with its place and options, and what the adapter has said of it: `breakpoint 1 at tour.rs:12`.
+pub fn breakpoint(
+    breakpoint: &Breakpoint,
+    answer: Option<&types::Breakpoint>,
+    style: Style,
+) -> String {
     let kind = match breakpoint.lifetime {
         Lifetime::Always => "breakpoint",
         Lifetime::Once | Lifetime::NextStop => "temporary breakpoint",
     };
-    let mut text = format!("{kind} {}{}", breakpoint.number, place(breakpoint, style));
+    let place = place(breakpoint, answer, style);
+    let mut text = format!("{kind} {}{place}", breakpoint.number);
     if breakpoint.options.copies {
         text += " and in copies of the file";
     }
@@ -231,7 +189,10 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
     if let Some(log) = &breakpoint.options.log {
         text += &format!(", logs \"{}\"", printable(log));
     }
-    let Some(answer) = &breakpoint.answer else {
+    if breakpoint.options.disabled {
+        text += ", disabled";
+    }
+    let Some(answer) = answer else {
         return text;
     };
     if let (Place::Line(_, asked) | Place::Column(_, asked, _), Some(line)) =
@@ -252,16 +213,6 @@ pub fn breakpoint(breakpoint: &Breakpoint, style: Style) -> String {
         text += &style.paint(Role::Aside, &format!(" (pending: {why})"));
     }
     text
-}
-
-/// A line of `info breakpoints`.
-pub fn breakpoint_line(this: &Breakpoint, style: Style) -> String {
-    let hits = match this.hits {
-        0 => String::new(),
-        1 => ", hit once".to_owned(),
-        hits => format!(", hit {hits} times"),
-    };
-    breakpoint(this, style) + &hits
 }
 
 /// How it is decided whether a breakpoint acts: `, decided in the program; 3 hits have counted`.
@@ -288,12 +239,12 @@ pub fn decided(this: &DecidedBreakpoint) -> String {
     text
 }
 
-fn place(breakpoint: &Breakpoint, style: Style) -> String {
+fn place(breakpoint: &Breakpoint, answer: Option<&types::Breakpoint>, style: Style) -> String {
     let function = match &breakpoint.place {
         Place::Function(name) => format!(" on {}", style.paint(Role::Function, name)),
         Place::Line(..) | Place::Column(..) | Place::Definition(..) => String::new(),
     };
-    match breakpoint.location() {
+    match breakpoint.location(answer) {
         (Some(file), Some(line)) => format!("{function} at {}", location(file, line, style)),
         _ => function,
     }
@@ -311,26 +262,6 @@ pub fn assignment(name: &str, value: &Styled, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dapple_dap::types::Source;
-
-    #[test]
-    fn a_frame_says_where_it_is_as_well_as_it_can() {
-        let here = std::env::current_dir().unwrap().join("src/x.rs");
-        let source = Source::new().with_path(here.to_string_lossy());
-        let known = StackFrame::new(1, "total", 12, 0).with_source(source);
-        assert_eq!(frame(&known, Style::plain()), "total at src/x.rs:12");
-        let unknown = StackFrame::new(1, "??", 0, 0).with_instruction_pointer_reference("0x401000");
-        assert_eq!(frame(&unknown, Style::plain()), "?? at 0x401000");
-        assert_eq!(
-            frame_line(
-                3,
-                &StackFrame::new(1, "f\x1b[2J", 0, 0),
-                true,
-                Style::plain()
-            ),
-            "→ #3  f·[2J"
-        );
-    }
 
     #[test]
     fn the_standard_library_is_named_without_its_commit() {

@@ -1,5 +1,5 @@
 //! Writes to the terminal. All output of the client passes through here, so that its own lines, the program's output that the adapter sends, and
-//! the prompt don't mix.
+//! the prompt don't mix. With `--json`, what is shown is collected here, and leaves in records ([`super::results`]).
 //!
 //! While the prompt is shown, the line editor has the terminal in raw mode. Text then replaces the prompt, which is redrawn below it with
 //! what had been typed. (rustyline's `ExternalPrinter` isn't used, because it leaves pasted text unread: it waits for the terminal although
@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use super::complete::Completer;
 use super::input::PROMPT;
+use super::results::{self, Failure, FailureKind, Item, Record};
 use super::style::{Role, Style};
 
 /// A stream of the debuggee.
@@ -21,6 +22,24 @@ pub enum Stream {
     Err,
 }
 
+/// How much of the program's output a stop tells again, in bytes.
+const OUTPUT_AT_STOP: usize = 8 << 10;
+
+/// What `--json` collects.
+#[derive(Default)]
+struct Collected {
+    /// What was shown since the last record.
+    items: Vec<Item>,
+    /// The end of what the program has written since it was let run.
+    output: String,
+    /// How many bytes of that were before it.
+    output_cut: usize,
+    /// Whether records have their text, too.
+    has_text: bool,
+    /// Nobody reads the records any more.
+    is_closed: bool,
+}
+
 /// The terminal, or the file or pipe in its place.
 pub struct Screen {
     /// The colours.
@@ -30,6 +49,8 @@ pub struct Screen {
     line_open: bool,
     /// Other processes may have written to the terminal, so the cursor may not be at the start of a line.
     shared: bool,
+    /// Objects are written in place of text.
+    json: Option<Collected>,
 }
 
 impl Screen {
@@ -40,6 +61,73 @@ impl Screen {
             editor: None,
             line_open: false,
             shared: false,
+            json: None,
+        }
+    }
+
+    /// A stream of records on stdout (`--json`). `has_text`: each has the text that a terminal shows of it, too.
+    pub fn json(has_text: bool) -> Self {
+        let collected = Collected {
+            has_text,
+            ..Collected::default()
+        };
+        Self {
+            json: Some(collected),
+            ..Self::new(Style::plain())
+        }
+    }
+
+    /// Whether objects are written in place of text.
+    pub fn is_json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    /// Shows something.
+    pub fn show(&mut self, item: Item) {
+        match &mut self.json {
+            Some(collected) => collected.items.push(item),
+            None => self.print_text(&item.text(self.style)),
+        }
+    }
+
+    /// With `--json`: what was shown since the last record.
+    pub fn take_items(&mut self) -> Vec<Item> {
+        let collected = self.json.as_mut();
+        collected.map_or_else(Vec::new, |it| std::mem::take(&mut it.items))
+    }
+
+    /// With `--json`: the end of what the program has written since this was last taken, and how many bytes were before it.
+    pub fn take_output(&mut self) -> (String, usize) {
+        let Some(collected) = &mut self.json else {
+            return (String::new(), 0);
+        };
+        let output = std::mem::take(&mut collected.output);
+        (output, std::mem::take(&mut collected.output_cut))
+    }
+
+    /// With `--json`: writes a record.
+    pub fn record(&mut self, record: &Record) {
+        if let Some(collected) = &mut self.json
+            && let Ok(line) = match collected.has_text {
+                true => serde_json::to_string(&record.with_text()),
+                false => serde_json::to_string(record),
+            }
+        {
+            let written = write_all(&mut io::stdout().lock(), &(line + "\n"));
+            collected.is_closed |= written.is_err();
+        }
+    }
+
+    /// With `--json`: whether nobody reads the records any more.
+    pub fn is_closed(&self) -> bool {
+        self.json.as_ref().is_some_and(|it| it.is_closed)
+    }
+
+    /// With `--json`: writes what was shown since the last record, if anything was.
+    pub fn record_notice(&mut self) {
+        let items = self.take_items();
+        if !items.is_empty() {
+            self.record(&Record::Notice(results::Notice { items }));
         }
     }
 
@@ -54,8 +142,19 @@ impl Screen {
         self.editor = None;
     }
 
-    /// Prints text of the client's own; adds a missing line end.
+    /// Shows text of the client's own.
     pub fn print(&mut self, text: &str) {
+        match &mut self.json {
+            Some(collected) => {
+                let text = text.trim_end().to_owned();
+                collected.items.push(Item::Text(results::Text { text }));
+            }
+            None => self.print_text(text),
+        }
+    }
+
+    /// Prints text; adds a missing line end.
+    fn print_text(&mut self, text: &str) {
         self.close_line();
         let end = if text.ends_with('\n') || text.is_empty() {
             ""
@@ -67,6 +166,12 @@ impl Screen {
 
     /// Prints an error on stderr.
     pub fn print_error(&mut self, text: &str) {
+        if let Some(collected) = &mut self.json {
+            return collected.items.push(Item::Problem(Failure {
+                reason: FailureKind::Other,
+                message: text.trim_end().to_owned(),
+            }));
+        }
         self.close_line();
         let text = format!(
             "{} {}\n",
@@ -80,6 +185,15 @@ impl Screen {
     pub fn program_output(&mut self, stream: Stream, text: &str) {
         if text.is_empty() {
             return;
+        }
+        if let Some(collected) = &mut self.json {
+            collected.add_output(text);
+            let stream = match stream {
+                Stream::Out => results::Stream::Stdout,
+                Stream::Err => results::Stream::Stderr,
+            };
+            let text = text.to_owned();
+            return self.record(&Record::Output(results::Output { stream, text }));
         }
         self.write(stream, text);
         self.line_open = self.editor.is_none() && !text.ends_with('\n');
@@ -121,6 +235,17 @@ impl Screen {
             Stream::Out => write_all(&mut io::stdout().lock(), text),
             Stream::Err => write_all(&mut io::stderr().lock(), text),
         };
+    }
+}
+
+impl Collected {
+    fn add_output(&mut self, text: &str) {
+        self.output.push_str(text);
+        let over = self.output.len().saturating_sub(OUTPUT_AT_STOP);
+        let is_boundary = |at: &usize| self.output.is_char_boundary(*at);
+        let cut = (over..).find(is_boundary).unwrap_or(over);
+        self.output_cut += cut;
+        self.output.drain(..cut);
     }
 }
 

@@ -9,8 +9,6 @@ use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
 
-use super::style::{Role, Style};
-
 /// Source files larger than this, in bytes, are not read, because no human wrote them.
 const MAX_SIZE: u64 = 32 << 20;
 
@@ -48,34 +46,6 @@ impl Sources {
     pub fn clear(&mut self) {
         self.files.clear();
     }
-}
-
-/// The lines `first..=last` (from 1, clipped to the text) with their numbers; `current` is marked.
-pub fn window(
-    lines: &[String],
-    first: usize,
-    last: usize,
-    current: Option<usize>,
-    style: Style,
-) -> String {
-    let first = first.max(1);
-    let last = last.min(lines.len());
-    let width = last.to_string().len().max(4);
-    let mut out = String::new();
-    for number in first..=last {
-        let text = &lines[number - 1];
-        let shown = if current == Some(number) {
-            style.paint(Role::Current, &format!("→ {number:>width$}  {text}"))
-        } else {
-            format!(
-                "  {}  {text}",
-                style.paint(Role::Aside, &format!("{number:>width$}"))
-            )
-        };
-        out.push_str(shown.trim_end());
-        out.push('\n');
-    }
-    out
 }
 
 /// The line, from 1, at which a function's body appears to begin; `None` if no line appears to define the function.
@@ -137,17 +107,6 @@ mod tests {
 
     fn lines(text: &str) -> Vec<String> {
         text.lines().map(printable).collect()
-    }
-
-    #[test]
-    fn a_window_is_clipped_to_the_text_and_marks_the_current_line() {
-        let text = lines("one\n\tif x {\nthree\x1b[2J");
-        let shown = window(&text, 0, 99, Some(2), Style::plain());
-        assert_eq!(
-            shown,
-            "     1  one\n→    2      if x {\n     3  three·[2J\n"
-        );
-        assert_eq!(window(&text, 7, 9, None, Style::plain()), "");
     }
 
     #[test]

@@ -36,6 +36,14 @@ pub enum Role {
     Reason,
     /// An error.
     Error,
+    /// A keyword in source text.
+    Keyword,
+    /// A string or a character in source text.
+    Text,
+    /// A number in source text.
+    Number,
+    /// A comment in source text.
+    Comment,
 }
 
 /// Colours text if colours are enabled.
@@ -70,7 +78,6 @@ impl Style {
     }
 
     /// A style without colours.
-    #[cfg(test)]
     pub fn plain() -> Self {
         Self { enabled: false }
     }
@@ -83,9 +90,11 @@ impl Style {
         let code = match role {
             Role::Current => "1;33",
             Role::Function => "33",
-            Role::Location => "36",
+            Role::Location | Role::Number => "36",
             Role::Name => "1",
-            Role::Aside => "2",
+            Role::Aside | Role::Comment => "2",
+            Role::Keyword => "35",
+            Role::Text => "32",
             Role::Reason => "1;32",
             Role::Error => "1;31",
         };

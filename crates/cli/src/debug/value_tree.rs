@@ -9,9 +9,8 @@ use dapple_dap::types::{
 
 use dapple_adapter::styling;
 
-use super::render::assignment;
+use super::results;
 use super::session::Session;
-use super::style::Role;
 use super::styled::Styled;
 
 /// The widest line, in characters, before a value is shown as a tree.
@@ -20,8 +19,8 @@ const WIDTH: usize = 90;
 const DEPTH: usize = 4;
 /// How many parts of one value are shown, besides the `[raw]` one.
 const CHILDREN: usize = 64;
-/// The most lines of a tree.
-const LINES: usize = 300;
+/// The most lines of a value that is shown with its parts, and one more, by which it is known that there are others.
+const LINES: usize = results::LINES + 1;
 /// The customary name of the part that shows a value without its visualizer.
 const RAW: &str = "[raw]";
 
@@ -34,16 +33,28 @@ pub struct Value {
     may_be_styled: bool,
     /// The `variablesReference` of its parts; 0 if it has none.
     pub reference: i64,
+    /// Its type.
+    type_name: Option<String>,
+    /// The expression that stands for it.
+    expression: Option<String>,
     /// How many named and how many indexed parts it has. `None` if the adapter doesn't report the number of indexed parts.
     counts: Option<(i64, i64)>,
 }
 
 impl Value {
+    /// The same, as what an expression stands for.
+    pub fn of_expression(self, expression: &str) -> Value {
+        let expression = Some(expression.to_owned());
+        Value { expression, ..self }
+    }
+
     fn new(text: &str, reference: i64, named: Option<i64>, indexed: Option<i64>) -> Value {
         Value {
             text: text.to_owned(),
             may_be_styled: false,
             reference,
+            type_name: None,
+            expression: None,
             counts: indexed.map(|indexed| (named.unwrap_or(0), indexed)),
         }
     }
@@ -55,6 +66,8 @@ impl From<&Variable> for Value {
         let value = Value::new(&it.value, it.variables_reference, named, indexed);
         Value {
             may_be_styled: true,
+            type_name: it.r#type.clone(),
+            expression: it.evaluate_name.clone(),
             ..value
         }
     }
@@ -63,7 +76,11 @@ impl From<&Variable> for Value {
 impl From<&EvaluateResponse> for Value {
     fn from(it: &EvaluateResponse) -> Self {
         let (named, indexed) = (it.named_variables, it.indexed_variables);
-        Value::new(&it.result, it.variables_reference, named, indexed)
+        let value = Value::new(&it.result, it.variables_reference, named, indexed);
+        Value {
+            type_name: it.r#type.clone(),
+            ..value
+        }
     }
 }
 
@@ -71,39 +88,32 @@ impl From<&SetExpressionResponse> for Value {
     fn from(it: &SetExpressionResponse) -> Self {
         let (named, indexed) = (it.named_variables, it.indexed_variables);
         let reference = it.variables_reference.unwrap_or(0);
-        Value::new(&it.value, reference, named, indexed)
+        let value = Value::new(&it.value, reference, named, indexed);
+        Value {
+            type_name: it.r#type.clone(),
+            ..value
+        }
     }
 }
 
-/// `name = value`, as a tree if the one-line text is too long or not complete.
-pub fn open(session: &Session, name: &str, value: &Value) -> String {
-    let mut lines = Vec::new();
-    push(session, name, value, 0, &mut lines);
-    if lines.len() > LINES {
-        lines.truncate(LINES);
-        lines.push(
-            session
-                .screen
-                .style
-                .paint(Role::Aside, "  … and more; print a part of it"),
-        );
-    }
-    lines.join("\n")
+/// A value, with its parts if the one-line text is too long or not complete.
+pub fn open(session: &Session, name: &str, value: &Value) -> results::Value {
+    let mut left = LINES;
+    let built = build(session, name, value, 0, &mut left);
+    built.unwrap_or_else(|| line(session, name, value))
 }
 
-/// `name = value` on one line, which is cut if it is too long.
-pub fn line(session: &Session, name: &str, value: &Value) -> String {
-    cut_line(session, name, &shown(session, value), value.reference)
+/// A value without its parts.
+pub fn line(session: &Session, name: &str, value: &Value) -> results::Value {
+    unopened(session, name, value).bounded(0)
 }
 
-fn cut_line(session: &Session, name: &str, shown: &Styled, reference: i64) -> String {
-    const LONGEST: usize = 200;
-    let style = session.screen.style;
-    match shown.text().chars().count() {
-        0 if reference > 0 => assignment(name, &Styled::plain("{…}"), style),
-        0..=LONGEST => assignment(name, shown, style),
-        _ => assignment(name, &shown.first(LONGEST), style) + "…",
-    }
+fn unopened(session: &Session, name: &str, value: &Value) -> results::Value {
+    let mut shown = results::Value::of(name, shown(session, value));
+    shown.has_parts = value.reference > 0;
+    shown.r#type.clone_from(&value.type_name);
+    shown.expression.clone_from(&value.expression);
+    shown
 }
 
 /// A value's text. It has the adapter's colours where the adapter was asked for them, else the client's own. It is plain if colours are off.
@@ -117,46 +127,52 @@ fn shown(session: &Session, value: &Value) -> Styled {
     Styled::plain(&value.text)
 }
 
-fn push(session: &Session, name: &str, value: &Value, depth: usize, lines: &mut Vec<String>) {
-    if lines.len() > LINES {
-        return;
-    }
-    let indent = "  ".repeat(depth);
-    let style = session.screen.style;
-    let all = shown(session, value);
-    let text = all.text();
-    let fits = indent.len() + name.chars().count() + 3 + text.chars().count() <= WIDTH;
-    let whole = || cut_line(session, name, &all, value.reference);
-    if value.reference <= 0 || depth >= DEPTH || (fits && is_complete(&text)) {
-        lines.push(indent + &whole());
-        return;
+/// A value, with its parts where these are to be shown. `left`: how many lines there may be yet; `None`: none.
+fn build(
+    session: &Session,
+    name: &str,
+    value: &Value,
+    depth: usize,
+    left: &mut usize,
+) -> Option<results::Value> {
+    *left = left.checked_sub(1)?;
+    let whole = unopened(session, name, value);
+    let text = whole.shown.text();
+    let fits = 2 * depth + name.chars().count() + 3 + text.chars().count() <= WIDTH;
+    let is_leaf = value.reference <= 0 || depth >= DEPTH;
+    if is_leaf || (fits && is_complete(&text)) {
+        return Some(whole.bounded(0));
     }
     let (parts, count) = parts(session, value);
     if parts.iter().all(|part| part.name == RAW) {
-        lines.push(indent + &whole());
-        return;
+        return Some(whole.bounded(0));
     }
     let heading = match heading(&text) {
-        Ok(length) => all.first(length),
+        Ok(length) => whole.shown.first(length),
         Err(elided) => Styled::plain(elided),
     };
-    lines.push(format!("{indent}{}", assignment(name, &heading, style)));
-    // The `[raw]` part, a type's internal layout, comes last, and only as one line.
+    // The `[raw]` part, a type's internal layout, is only one line.
     let (raw, plain): (Vec<&Variable>, Vec<&Variable>) =
         parts.iter().partition(|part| part.name == RAW);
-    for part in plain.iter().take(CHILDREN) {
-        push(session, &part.name, &Value::from(*part), depth + 1, lines);
-    }
-    let left = count.saturating_sub(raw.len() + plain.len().min(CHILDREN));
-    if left > 0 {
-        lines.push(style.paint(Role::Aside, &format!("{indent}  … {left} more")));
-    }
-    for part in raw {
-        let text = shown(session, &Value::from(part)).text();
-        let (plain, reference) = (Styled::plain(&text), part.variables_reference);
-        let text = cut_line(session, &part.name, &plain, reference);
-        lines.push(style.paint(Role::Aside, &format!("{indent}  {text}")));
-    }
+    let mut shown: Vec<results::Value> = { plain.iter().take(CHILDREN) }
+        .map_while(|part| build(session, &part.name, &Value::from(*part), depth + 1, left))
+        .collect();
+    let named = value
+        .counts
+        .map_or(shown.len(), |(named, _)| named as usize);
+    let elements = shown.len().saturating_sub(named);
+    let more_parts = count.saturating_sub(raw.len() + shown.len());
+    shown.extend(raw.iter().map(|part| results::Value {
+        raw: true,
+        ..line(session, &part.name, &Value::from(*part))
+    }));
+    let whole = results::Value {
+        heading,
+        parts: shown,
+        more_parts,
+        ..whole
+    };
+    Some(whole.bounded(elements))
 }
 
 /// The parts of a value, and the number of all its parts. Of many indexed parts, only the first [`CHILDREN`] are requested. If a request

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use dapple_symbols::Module;
 
-use super::{Finding, on_path};
+use super::Finding;
+use crate::programs::on_path;
 use crate::symbols::lookup;
 use crate::symbols::report::{self, Answer};
 

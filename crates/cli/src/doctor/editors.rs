@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::launch_json::without_comments;
-use super::{Finding, home, is_executable};
+use super::{Finding, home};
+use crate::jsonc::without_comments;
+use crate::programs::is_executable;
 
 const CHECK: &str = "editors";
 

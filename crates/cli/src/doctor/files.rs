@@ -4,8 +4,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use super::{Finding, on_path};
+use super::Finding;
 use crate::cache;
+use crate::programs::on_path;
 
 /// Runs the checks of this module.
 pub fn check(report: &mut dyn FnMut(Finding)) {

@@ -145,15 +145,3 @@ fn home() -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("HOME")?);
     home.is_absolute().then_some(home)
 }
-
-/// The file that the shell would run for a command, if there is one on the PATH.
-fn on_path(command: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join(command))
-        .find(|file| is_executable(file))
-}
-
-fn is_executable(file: &std::path::Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
-}

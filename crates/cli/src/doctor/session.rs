@@ -76,7 +76,7 @@ fn debug(compiled: &Compiled) -> anyhow::Result<String> {
         .other
         .insert("program".to_owned(), Raw::new(program)?);
     let launched = client.send::<LaunchRequest>(arguments)?;
-    client.wait_for_during::<InitializedEvent, LaunchRequest>(&launched, PATIENCE)?;
+    client.wait_for_caused::<InitializedEvent, LaunchRequest>(&launched, PATIENCE)?;
     let source = Source::new().with_path(compiled.source.display().to_string());
     let breakpoints =
         SetBreakpointsArguments::new(source).with_breakpoints(vec![SourceBreakpoint::new(LINE)]);
@@ -121,7 +121,7 @@ fn debug_own() -> anyhow::Result<String> {
         .other
         .insert("stopOnEntry".to_owned(), Raw::new(&true)?);
     let launched = client.send::<LaunchRequest>(arguments)?;
-    client.wait_for_during::<InitializedEvent, LaunchRequest>(&launched, PATIENCE)?;
+    client.wait_for_caused::<InitializedEvent, LaunchRequest>(&launched, PATIENCE)?;
     let thread = first_stop(&client, launched)?;
     let took = begun.elapsed();
     run_to_the_end(&client, thread)?;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +16,7 @@ use dapple_dap::transport::listen::{Reach, serve_each};
 use dapple_trace::diff::{Ignored, diff};
 use dapple_trace::minimize::{self, By};
 use dapple_trace::play::{AdapterPlay, ClientPlay, Played, serve};
-use dapple_trace::{Finding, Item, Recorded, Session};
+use dapple_trace::{Item, Recorded, Session};
 
 use super::{As, Options};
 use crate::debug::style::Style;
@@ -117,7 +118,12 @@ fn as_adapter(sessions: &[Recorded], options: &Options) -> Result<u8> {
 /// Drives an adapter with what the recorded client said. 1 if the adapter says something else than then.
 fn as_client(recorded: &Recorded, options: &Options) -> Result<u8> {
     let messages = Session::messages(&recorded.items);
-    let played = drive(&recorded.items, &options.command, options.patience())?;
+    let played = drive(
+        &recorded.items,
+        &options.command,
+        options.patience(),
+        Stdio::inherit(),
+    )?;
     let now = Session::messages(&items(&played.recording.entries));
     let found = diff(&messages, &now, &Ignored::and(&options.ignore));
     let mut out = io::stdout().lock();
@@ -142,9 +148,14 @@ fn items(entries: &[Entry]) -> Vec<Item> {
     entries.iter().cloned().map(Item::Message).collect()
 }
 
-/// Starts an adapter, plays the client to it, and ends it.
-fn drive(recorded: &[Item], command: &[OsString], patience: Duration) -> Result<Played> {
-    let (adapter, pipes) = Adapter::start(command, true)?;
+/// Starts an adapter, whose standard error goes to `stderr`, plays the client to it, and ends it.
+fn drive(
+    recorded: &[Item],
+    command: &[OsString],
+    patience: Duration,
+    stderr: Stdio,
+) -> Result<Played> {
+    let (adapter, pipes) = Adapter::start(command, true, stderr)?;
     let (input, output) = pipes.context("the adapter was started without pipes")?;
     let recorder = Recorder::new();
     let connection = recorder.options().streams(output, input, || {});
@@ -158,15 +169,17 @@ fn drive(recorded: &[Item], command: &[OsString], patience: Duration) -> Result<
 fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
     let entries: Vec<Entry> = recorded.entries().cloned().collect();
     let command = &options.command;
-    let live = |part: &[Entry]| -> Result<Vec<Finding>> {
-        let played = drive(&items(part), command, options.patience())?;
-        Ok(minimize::findings(&played.recording.entries))
+    let live = |part: &[Entry]| -> Result<Vec<Entry>> {
+        let played = drive(&items(part), command, options.patience(), Stdio::null())?;
+        Ok(played.recording.entries)
     };
     let mut found = match command.is_empty() {
         true => minimize::findings(&entries),
-        false => live(&entries)?,
+        false => minimize::findings(&live(&entries)?),
     };
     found.sort_by_key(|one| std::cmp::Reverse(one.severity));
+    // An adapter doesn't make each of its mistakes each time.
+    let known = [found.clone(), minimize::findings(&entries)].concat();
     let wanted = found.iter().find(|one| {
         options
             .violation
@@ -187,9 +200,12 @@ fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
     eprintln!("looking for: {}: {}", wanted.rule, wanted.text);
     let terminal = io::stderr().is_terminal();
     let mut runs = 0_u32;
+    // The messages of the last run that showed the violation: with fewer requests, another message may break the rule than in the
+    // recording.
+    let mut said = None;
     let part = match command.is_empty() {
         true => minimize::minimize(&entries, wanted, By::Message, |part| {
-            minimize::shows(part, wanted)
+            minimize::shows(&minimize::findings(part), wanted, &known)
         }),
         false => minimize::minimize(&entries, wanted, By::Unit, |part| {
             // Only what the client says counts: without it nothing is to be run.
@@ -200,9 +216,15 @@ fn minimized(recorded: &Recorded, options: &Options) -> Result<u8> {
             if terminal {
                 eprint!("\rrun {runs}: {} messages ", part.len());
             }
-            live(part).is_ok_and(|found| found.iter().any(|one| one.is_like(wanted)))
+            let now = live(part).unwrap_or_default();
+            let shows = minimize::shows(&minimize::findings(&now), wanted, &known);
+            if shows {
+                said = Some(now);
+            }
+            shows
         }),
     };
+    let part = said.unwrap_or(part);
     if runs > 0 && terminal {
         eprintln!();
     }

@@ -29,10 +29,11 @@ pub struct Waiter {
 }
 
 impl Adapter {
-    /// Starts the command, with pipes if `piped`, else without input and with output on standard error.
+    /// Starts the command, with pipes if `piped`, else without input and output. Its standard error goes to `stderr`.
     pub fn start(
         command: &[OsString],
         piped: bool,
+        stderr: Stdio,
     ) -> Result<(Self, Option<(ChildStdin, ChildStdout)>)> {
         let Some((program, arguments)) = command.split_first() else {
             bail!("the adapter's command is missing");
@@ -42,6 +43,7 @@ impl Adapter {
             .args(arguments)
             .stdin(pipe(piped))
             .stdout(pipe(piped))
+            .stderr(stderr)
             .process_group(0)
             .spawn()
             .with_context(|| format!("cannot start the adapter {}", program.display()))?;

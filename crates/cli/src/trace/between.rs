@@ -3,7 +3,7 @@
 //! A session ends when the adapter has exited and all that it said is passed on, when the editor is gone and the adapter has had its time
 //! to end, or by a signal, which is passed on to the adapter. The adapter is never left behind.
 
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -100,7 +100,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     ending.watch()?;
     // An adapter that listens by itself serves all sessions.
     let listening = match (&options.connect, options.command.is_empty()) {
-        (Some(_), false) => Some(Adapter::start(&options.command, false)?.0),
+        (Some(_), false) => Some(Adapter::start(&options.command, false, Stdio::inherit())?.0),
         _ => None,
     };
     let sinks = Arc::new(sinks);
@@ -196,7 +196,7 @@ fn session(
     let (adapter, end) = match &options.connect {
         Some(address) => (None, ends::connect(address)?),
         None => {
-            let (adapter, pipes) = Adapter::start(&options.command, true)?;
+            let (adapter, pipes) = Adapter::start(&options.command, true, Stdio::inherit())?;
             let (input, output) = pipes.context("the adapter was started without pipes")?;
             let (waiter, exited) = (adapter.waiter()?, sender.clone());
             spawn("exit", move || {

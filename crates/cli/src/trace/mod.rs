@@ -96,6 +96,10 @@ pub struct Options {
     #[arg(long, value_name = "FIELD", requires = "diff", help_heading = RECORDINGS)]
     ignore: Vec<String>,
 
+    /// Count for --diff also questions that only one of the clients asked, such as one `threads` more
+    #[arg(long, requires = "diff", help_heading = RECORDINGS)]
+    questions: bool,
+
     /// Write the recording as a page for browsers: a sequence diagram with all messages
     #[arg(long, requires_all = ["file", "output"], help_heading = RECORDINGS)]
     html: bool,
@@ -133,7 +137,8 @@ impl Options {
 /// A file can't be read or written, an adapter can't be started or reached, an address can't be listened on.
 pub fn run(options: Options) -> Result<ExitCode> {
     if let [first, second] = options.diff.as_slice() {
-        return show::diff(first, second, &options.ignore, options.color);
+        let (ignored, color) = (&options.ignore, options.color);
+        return show::diff([first, second], ignored, options.questions, color);
     }
     if let (Some(file), Some(page), true) = (&options.file, &options.output, options.html) {
         return show::html(file, page);

@@ -138,28 +138,44 @@ fn quiet_if_closed(outcome: io::Result<()>) -> Result<()> {
     }
 }
 
-/// Compares two recordings, session by session. Exit code 1 if they differ.
-pub fn diff(first: &Path, second: &Path, ignored: &[String], color: Color) -> Result<ExitCode> {
+/// Compares two recordings, session by session. Exit code 1 if they differ; questions that only one client asked don't count, unless
+/// `questions`.
+pub fn diff(
+    [first, second]: [&Path; 2],
+    ignored: &[String],
+    questions: bool,
+    color: Color,
+) -> Result<ExitCode> {
     let (a, b) = (read(first)?, read(second)?);
     let ignored = Ignored::and(ignored);
     let mut out = io::stdout().lock();
     let mut count = 0;
+    let mut asked = 0;
     for number in 0..a.len().max(b.len()) {
         let messages = |sessions: &[Recorded]| match sessions.get(number) {
             Some(recorded) => Session::messages(&recorded.items),
             None => Vec::new(),
         };
-        let found = diff::diff(&messages(&a), &messages(&b), &ignored);
+        let all = diff::diff(&messages(&a), &messages(&b), &ignored);
+        let (found, others): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|one| questions || !one.is_question());
         if a.len().max(b.len()) > 1 && !found.is_empty() {
             quiet_if_closed(writeln!(out, "── session {} ──", number + 1))?;
         }
         count += found.len();
+        asked += others.len();
         quiet_if_closed(differences(&found, Style::new(color), &mut out))?;
     }
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    if asked > 0 {
+        let what = format!("question{}", plural(asked));
+        eprintln!("{asked} {what} asked by only one of the clients (see --questions)");
+    }
     if count > 0 {
-        let plural = if count == 1 { "" } else { "s" };
         let (first, second) = (first.display(), second.display());
-        eprintln!("{count} difference{plural}: A is {first}, B is {second}");
+        let what = format!("difference{}", plural(count));
+        eprintln!("{count} {what}: A is {first}, B is {second}");
         return Ok(ExitCode::FAILURE);
     }
     quiet_if_closed(writeln!(out, "no difference"))?;

@@ -82,6 +82,7 @@ pub fn dapple() -> Command {
         .current_dir(root())
         .env("XDG_CACHE_HOME", scratch("cache"))
         .env("XDG_STATE_HOME", scratch("state"))
+        .env("XDG_CONFIG_HOME", scratch("config"))
         .env("NO_COLOR", "1")
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::null());
@@ -145,7 +146,24 @@ impl Run {
     /// Checks that the run failed with exactly this text on stderr.
     #[track_caller]
     pub fn assert_fails(&self, message: &str) {
-        assert_eq!(self.code, Some(1), "{self:#?}");
+        self.assert_ends(1, message);
+    }
+
+    /// `dapple debug --batch` has ended at a command that has failed.
+    #[track_caller]
+    pub fn assert_command_fails(&self, message: &str) {
+        self.assert_ends(125, message);
+    }
+
+    /// `dapple debug --batch` has found nothing to debug, or no adapter.
+    #[track_caller]
+    pub fn assert_cannot_begin(&self, message: &str) {
+        self.assert_ends(126, message);
+    }
+
+    #[track_caller]
+    fn assert_ends(&self, code: i32, message: &str) {
+        assert_eq!(self.code, Some(code), "{self:#?}");
         assert_eq!(self.stderr, message, "{self:#?}");
     }
 }

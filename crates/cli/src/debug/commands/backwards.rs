@@ -2,14 +2,12 @@
 
 use anyhow::bail;
 use dapple_adapter::{Further, StepBackFurtherArguments, StepBackFurtherRequest};
-use dapple_dap::types::{
-    ReverseContinueArguments, ReverseContinueRequest, StepBackArguments, StepBackRequest,
-    SteppingGranularity,
-};
+use dapple_dap::types::{ReverseContinueArguments, ReverseContinueRequest};
 
+use super::running::steps;
 use super::{Argument, Command, Flow};
 use crate::debug::breakpoints::Lifetime;
-use crate::debug::session::Session;
+use crate::debug::session::{By, Session, Way};
 
 pub static COMMANDS: &[Command] = &[
     Command {
@@ -25,7 +23,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "reverse-next",
         aliases: &["rn"],
-        usage: "",
+        usage: "[COUNT]",
         summary: "go back to the line before in this function, or to the call",
         details: "For programs that are recorded (`dapple debug --record`).",
         argument: Argument::None,
@@ -35,7 +33,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "reverse-step",
         aliases: &["rs"],
-        usage: "",
+        usage: "[COUNT]",
         summary: "go back to the line that ran before, also in a function that was called",
         details: "From behind a call, that is the last line of the function; `rn` goes over it.",
         argument: Argument::None,
@@ -65,7 +63,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "reverse-nexti",
         aliases: &["rni"],
-        usage: "",
+        usage: "[COUNT]",
         summary: "go back by one machine instruction of this function, over calls",
         details: "",
         argument: Argument::None,
@@ -77,7 +75,7 @@ pub static COMMANDS: &[Command] = &[
 /// The thread that is shown, of a program that can run backwards.
 pub(super) fn thread(session: &Session) -> anyhow::Result<i64> {
     let thread = session.stop()?.thread;
-    if session.link()?.capabilities().supports_step_back == Some(true) {
+    if session.offers(|it| it.supports_step_back)? {
         return Ok(thread);
     }
     match session.is_own_adapter() {
@@ -95,30 +93,33 @@ fn reverse_continue(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
-fn reverse_next(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    let thread = thread(session)?;
-    session.request::<StepBackRequest>(StepBackArguments::new(thread))?;
-    session.resumed();
+fn reverse_next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    session.step(Way::BackOver, By::Line, steps(argument)?)?;
     Ok(Flow::Go)
 }
 
-fn step_back(session: &mut Session, how: Further) -> anyhow::Result<Flow> {
-    let thread_id = thread(session)?;
+/// Fails for adapters that have only the protocol's step back.
+fn check_further(session: &Session) -> anyhow::Result<i64> {
+    let thread = thread(session)?;
     if !session.is_own_adapter() {
         bail!("this adapter steps back over calls only: `rn`");
     }
-    let arguments = StepBackFurtherArguments { thread_id, how };
-    session.request::<StepBackFurtherRequest>(arguments)?;
-    session.resumed();
+    Ok(thread)
+}
+
+fn reverse_step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    check_further(session)?;
+    session.step(Way::BackInto, By::Line, steps(argument)?)?;
     Ok(Flow::Go)
 }
 
-fn reverse_step(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    step_back(session, Further::Into)
-}
-
 fn reverse_finish(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    step_back(session, Further::Out)
+    let thread_id = check_further(session)?;
+    let how = Further::Out;
+    session.request::<StepBackFurtherRequest>(StepBackFurtherArguments { thread_id, how })?;
+    session.resumed();
+    Ok(Flow::Go)
 }
 
 fn reverse_until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
@@ -130,12 +131,8 @@ fn reverse_until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> 
     reverse_continue(session, "")
 }
 
-fn reverse_next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    let thread = thread(session)?;
-    let arguments =
-        StepBackArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
-    session.request::<StepBackRequest>(arguments)?;
-    session.resumed();
-    session.process.by_instruction = true;
+fn reverse_next_instruction(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    thread(session)?;
+    session.step(Way::BackOver, By::Instruction, steps(argument)?)?;
     Ok(Flow::Go)
 }

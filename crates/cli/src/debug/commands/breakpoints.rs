@@ -7,8 +7,9 @@ use dapple_dap::types::{LoadedSourcesRequest, Source};
 
 use super::place_syntax::{self, BreakArguments, Position};
 use super::{Argument, Command, Flow, number};
-use crate::debug::breakpoints::{Lifetime, Options, Place};
+use crate::debug::breakpoints::{self, Lifetime, Options, Place};
 use crate::debug::render;
+use crate::debug::results::{self, Item};
 use crate::debug::session::Session;
 use crate::debug::source_view;
 
@@ -168,20 +169,19 @@ fn tell(session: &mut Session, file: Option<&Path>) -> anyhow::Result<()> {
 
 /// Why the adapter can never set a breakpoint; `None` if it has, or may do so later.
 fn failure(session: &Session, number: u32) -> Option<String> {
-    let answer = session.breakpoints.get(number)?.answer.as_ref()?;
-    let none = || "there is no such place in the program".to_owned();
-    (answer.failed && !answer.verified).then(|| answer.message.clone().unwrap_or_else(none))
+    breakpoints::failure(session.breakpoints.answer(number)?)
 }
 
 fn show(session: &mut Session, number: u32) {
     if let Some(breakpoint) = session.breakpoints.get(number) {
-        let text = render::breakpoint(breakpoint, session.screen.style);
-        session.screen.print(&text);
+        let answer = session.breakpoints.answer(number);
+        let shown = results::Breakpoint::of(breakpoint, answer, session.screen.style);
+        session.screen.show(Item::Breakpoint(shown));
     }
 }
 
 /// Changes the options of a breakpoint. If the adapter can't set the breakpoint with the new options, the old options stay.
-fn change(
+pub(super) fn change(
     session: &mut Session,
     number: u32,
     change: impl FnOnce(&mut Options),
@@ -217,7 +217,11 @@ fn change(
 }
 
 /// A breakpoint's number, and what follows it in the argument; `None` if nothing does.
-fn numbered(argument: &str, command: &str) -> anyhow::Result<(u32, Option<String>)> {
+fn numbered(
+    session: &Session,
+    argument: &str,
+    command: &str,
+) -> anyhow::Result<(u32, Option<String>)> {
     let (first, rest) = argument
         .split_once(char::is_whitespace)
         .unwrap_or((argument, ""));
@@ -226,16 +230,28 @@ fn numbered(argument: &str, command: &str) -> anyhow::Result<(u32, Option<String
     }
     let rest = rest.trim();
     let rest = (!rest.is_empty()).then(|| rest.to_owned());
-    Ok((number(first, "a breakpoint's number")?, rest))
+    Ok((which(session, first)?, rest))
+}
+
+/// What stands for the number of the breakpoint that was set last.
+pub(super) const LAST: &str = "$bpnum";
+
+/// Parses the number of a breakpoint.
+pub(super) fn which(session: &Session, text: &str) -> anyhow::Result<u32> {
+    if text.trim() == LAST {
+        let last = session.breakpoints.iter().last();
+        return Ok(last.context("no breakpoint has been set yet")?.number);
+    }
+    number(text, "a breakpoint's number")
 }
 
 fn condition(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let (number, condition) = numbered(argument, "condition")?;
+    let (number, condition) = numbered(session, argument, "condition")?;
     change(session, number, |options| options.condition = condition)
 }
 
 fn hits(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let (number, hits) = numbered(argument, "hits")?;
+    let (number, hits) = numbered(session, argument, "hits")?;
     change(session, number, |options| options.hits = hits)
 }
 
@@ -247,7 +263,7 @@ fn log(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if place.is_empty() {
         bail!("log where, and what? `log 12 i is {{i}}`");
     }
-    if let Ok(number) = place.parse::<u32>()
+    if let Ok(number) = which(session, place)
         && session.breakpoints.get(number).is_some()
     {
         let message = (!message.is_empty()).then(|| message.to_owned());
@@ -307,9 +323,10 @@ pub fn find_place(session: &mut Session, text: &str) -> anyhow::Result<Place> {
             Ok(Place::Line(file, line))
         }
         Position::Function(name) => {
-            let takes_names = session
-                .link()
-                .is_ok_and(|link| link.capabilities().supports_function_breakpoints == Some(true));
+            // Of an adapter that isn't there yet, nothing is known.
+            let takes_names = session.link().map_or(true, |link| {
+                link.capabilities().supports_function_breakpoints == Some(true)
+            });
             match takes_names {
                 true => Ok(Place::Function(name.to_owned())),
                 false => find_function(session, name),
@@ -415,7 +432,7 @@ fn delete(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     } else {
         argument
             .split_whitespace()
-            .map(|text| number(text, "a breakpoint's number"))
+            .map(|text| which(session, text))
             .collect::<Result<_, _>>()?
     };
     if numbers.is_empty() {

@@ -4,20 +4,23 @@ use anyhow::{Context, bail};
 use dapple_adapter::DecidedRequest;
 use dapple_dap::message::Empty;
 use dapple_dap::types::{
-    EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, ModulesArguments, ModulesRequest,
-    Scope, ScopePresentationHint, ScopesArguments, ScopesRequest, SetExpressionArguments,
-    SetExpressionRequest, StackFrame, Variable, VariablesArguments, VariablesArgumentsFilter,
-    VariablesRequest,
+    EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, EvaluateResponse,
+    ModulesArguments, ModulesRequest, Scope, ScopePresentationHint, ScopesArguments, ScopesRequest,
+    SetExpressionArguments, SetExpressionRequest, StackFrame, Variable, VariablesArguments,
+    VariablesArgumentsFilter, VariablesRequest,
 };
 
+use super::expression_text::unquoted;
+use super::value_history::{Remembered, variable_name};
 use super::{Argument, Command, Flow};
 use crate::debug::render;
+use crate::debug::results::{self, Item, Values};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
 
-/// The subjects of `info`.
+/// The subjects of `info`. Those from [`LATER`] on come after the others where an abbreviation fits several.
 pub const TOPICS: &[&str] = &[
     "breakpoints",
     "locals",
@@ -26,11 +29,20 @@ pub const TOPICS: &[&str] = &[
     "processes",
     "registers",
     "modules",
-    LOCKS,
+    "locks",
+    "tasks",
+    "functions",
+    "variables",
+    "types",
+    "line",
+    "symbol",
+    "source",
+    "sources",
+    "mappings",
 ];
 
-/// A subject of `info` with the beginning of another one, whose abbreviations stay that one's.
-const LOCKS: &str = "locks";
+/// The index of the first subject that comes after the others.
+const LATER: usize = 7;
 
 pub static COMMANDS: &[Command] = &[
     Command {
@@ -38,7 +50,7 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["p"],
         usage: "EXPRESSION",
         summary: "show a value",
-        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal, `p *pointer@3` three of what it points to. `p -full text` leaves nothing out.",
+        details: "Such as `p order.items[0]` or `p *next`. What does not fit on a line is opened up. `p/x flags` shows numbers in hexadecimal, `p *pointer@3` three of what it points to. `p -full text` leaves nothing out. `$` is the value that was printed last, `$$` the one before, `$1` the first: `p $ + 1`; `show values` lists them.",
         argument: Argument::Expression,
         repeats: false,
         run: print,
@@ -58,17 +70,19 @@ pub static COMMANDS: &[Command] = &[
         aliases: &[],
         usage: "PLACE = VALUE",
         summary: "give a variable another value",
-        details: "Such as `set order.count = 3`, `set flags |= 1` or `set $rax = 0`; both sides are expressions. What does not fit is refused, and changes nothing.",
+        details: "Such as `set order.count = 3`, `set flags |= 1` or `set $rax = 0`; both sides are expressions. What does not fit is refused, and changes nothing. `set $i = 3` keeps a value as `$i`, for later expressions. `set args …`, `set cwd DIRECTORY` and `set env NAME=VALUE` are for the next `run`.",
         argument: Argument::Expression,
         repeats: false,
         run: set,
     },
     Command {
         name: "info",
-        aliases: &["i"],
-        usage: "breakpoints | locals | args | threads | processes | registers | modules | locks",
+        aliases: &["i", "in"],
+        usage: "SUBJECT",
         summary: "list what there is of these",
-        details: "The start of the word is enough: `i b`, `i lo` (locals). `info locks` lists the threads that wait for a mutex or for another thread, with who \
+        details: "Of the program's state: breakpoints, locals, args, threads, processes, registers, modules, locks, tasks, mappings. Of its code: `info functions REGEX`, \
+                  `info variables REGEX`, `info types REGEX`, `info line 12`, `info symbol ADDRESS`, `info source`, `info sources TEXT`. The start of the word is \
+                  enough: `i b`, `i lo` (locals). `info locks` lists the threads that wait for a mutex or for another thread, with who \
                   holds it, and marks circles of them as deadlocks.",
         argument: Argument::Topic(TOPICS),
         repeats: false,
@@ -87,14 +101,19 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         Some(rest) if rest.starts_with(char::is_whitespace) => (true, rest.trim()),
         _ => (false, expression),
     };
-    let (name, expression) = match expression.strip_prefix('/') {
-        Some(format) => with_format(session, format)?,
-        None => (expression, expression.to_owned()),
-    };
-    let expression = match at_sign(&expression) {
-        Some((first, count)) if session.is_own_adapter() => format!("&({first}),[{count}]"),
-        _ => expression,
-    };
+    if let Some(at) = assigns(expression).filter(|_| !expression.starts_with('/')) {
+        return assign(session, expression, at);
+    }
+    if let Some(value) = session.values.named(expression)?.cloned() {
+        session
+            .screen
+            .print(&format!("{expression} = {}", value.text));
+        session
+            .values
+            .remember(&value.text, value.type_name.as_deref());
+        return Ok(Flow::Go);
+    }
+    let (name, expression) = in_notation_of_adapter(session, expression)?;
     if let Some(at) = assigns(&expression) {
         return assign(session, &expression, at);
     }
@@ -107,30 +126,39 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         false => EvaluateArgumentsContext::Watch,
     });
     let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
+    session
+        .values
+        .remember(&answer.result, answer.r#type.as_deref());
     if is_full {
         session.screen.print(&format!("{name} = {}", answer.result));
         return Ok(Flow::Go);
     }
-    let value = value_tree::Value::from(&answer);
-    let text = value_tree::open(session, name, &value);
-    session.screen.print(&text);
+    let value = value_tree::Value::from(&answer).of_expression(name);
+    let shown = value_tree::open(session, name, &value);
+    session.screen.show(Item::Value(shown));
     Ok(Flow::Go)
+}
+
+/// An expression without gdb's format, and as the adapter takes it: with a format as in `/x flags`, or for a number of elements as in
+/// `numbers[2]@3`.
+pub(super) fn in_notation_of_adapter<'e>(
+    session: &Session,
+    expression: &'e str,
+) -> anyhow::Result<(&'e str, String)> {
+    let (name, expression) = match expression.strip_prefix('/') {
+        Some(format) => with_format(session, format)?,
+        None => (expression, expression.to_owned()),
+    };
+    let expression = session.values.expanded(&expression)?;
+    let elements = at_sign(&expression).filter(|_| session.is_own_adapter());
+    let elements = elements.map(|(first, count)| format!("&({first}),[{count}]"));
+    Ok((name, elements.unwrap_or(expression)))
 }
 
 /// Splits gdb's `numbers[2]@3`, which means three elements from `numbers[2]` on. An `@` inside a string doesn't count.
 fn at_sign(text: &str) -> Option<(&str, &str)> {
-    let mut quoted = None;
-    let mut chars = text.char_indices();
-    let mut found = None;
-    while let Some((at, c)) = chars.next() {
-        match (quoted, c) {
-            (Some(_), '\\') => drop(chars.next()),
-            (Some(quote), c) if c == quote => quoted = None,
-            (None, '"' | '\'') => quoted = Some(c),
-            (None, '@') => found = Some((text[..at].trim(), text[at + 1..].trim())),
-            _ => {}
-        }
-    }
+    let at = { unquoted(text).filter(|(_, c, _)| *c == '@') }.last();
+    let found = at.map(|(at, ..)| (text[..at].trim(), text[at + 1..].trim()));
     found.filter(|(first, count)| !first.is_empty() && !count.is_empty())
 }
 
@@ -154,15 +182,23 @@ fn with_format<'f>(session: &Session, format: &'f str) -> anyhow::Result<(&'f st
     Ok((expression, format!("{expression},{letter}")))
 }
 
+/// Evaluates an expression in the selected frame; the names of printed values in it are replaced.
+pub(super) fn evaluate(
+    session: &mut Session,
+    expression: &str,
+) -> anyhow::Result<EvaluateResponse> {
+    let mut arguments = EvaluateArguments::new(session.values.expanded(expression)?);
+    arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
+    arguments.context = Some(EvaluateArgumentsContext::Watch);
+    session.request_that_runs::<EvaluateRequest>(arguments)
+}
+
 /// Shows a value's type, and the types of its fields.
 fn type_of(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     if expression.is_empty() {
         bail!("the type of what? `type order.items`");
     }
-    let mut arguments = EvaluateArguments::new(expression.to_owned());
-    arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
-    arguments.context = Some(EvaluateArgumentsContext::Watch);
-    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
+    let answer = evaluate(session, expression)?;
     let Some(type_name) = answer.r#type.filter(|name| !name.is_empty()) else {
         bail!("the type of `{expression}` is not known");
     };
@@ -185,6 +221,9 @@ fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
     // gdb also has `set variable`.
     let words = ["variable ", "var "];
     let rest = words.iter().find_map(|word| assignment.strip_prefix(word));
+    if rest.is_none() && super::launching::set(session, assignment)? {
+        return Ok(Flow::Go);
+    }
     let assignment = rest.unwrap_or(assignment).trim();
     match assigns(assignment) {
         Some(at) => assign(session, assignment, at),
@@ -192,86 +231,127 @@ fn set(session: &mut Session, assignment: &str) -> anyhow::Result<Flow> {
     }
 }
 
-/// The end of an assignment's operator: after the first `=` that is no part of a comparison or string. `None`: it is no assignment.
+/// The end of an assignment's operator: after the first `=` that is no part of a comparison, arrow or string, and in no brackets. `None`: it is
+/// no assignment.
 fn assigns(text: &str) -> Option<usize> {
-    let mut quoted = None;
-    let (mut before, mut is_doubled) = (' ', false);
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let next = chars.peek().map(|(_, next)| *next);
-        match (quoted, c) {
-            (Some(_), '\\') => {
-                chars.next();
-            }
-            (Some(quote), c) if c == quote => quoted = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quoted = Some(c),
-            (None, '=') if next == Some('=') => {
-                chars.next();
-            }
-            (None, '=') if before == '!' => {}
-            // `<=` compares, `<<=` shifts.
-            (None, '=') if matches!(before, '<' | '>') && !is_doubled => {}
-            (None, '=') => return Some(at + 1),
-            _ => {}
-        }
-        is_doubled = before == c;
-        before = c;
-    }
-    None
+    let is_operator = |at: usize| {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        // `<=` compares, `<<=` shifts.
+        let compares = before.ends_with(['=', '!'])
+            || after.starts_with('=')
+            || (before.ends_with(['<', '>']) && !before.ends_with("<<") && !before.ends_with(">>"));
+        !compares && !after.starts_with('>')
+    };
+    let mut signs = unquoted(text).filter(|(_, c, depth)| (*c, *depth) == ('=', 0));
+    let found = signs.find(|(at, ..)| is_operator(*at))?;
+    Some(found.0 + 1)
 }
 
 fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<Flow> {
-    let frame = session.stop()?.frame().map(|frame| frame.id);
+    const OPERATORS: [char; 10] = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>'];
     let (head, value) = assignment.split_at(at);
     let place = head.trim_end_matches('=').trim();
-    let is_plain = !place.ends_with(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+    let (operator, value) = (
+        &place[place.trim_end_matches(OPERATORS).len()..],
+        value.trim(),
+    );
+    let name = place.trim_end_matches(OPERATORS).trim();
+    if let Some(variable) = variable_name(name)
+        && is_own_variable(session, variable)
+    {
+        return set_own(session, variable, operator, value);
+    }
+    let frame = session.stop()?.frame().map(|frame| frame.id);
     // Only Dapple's adapter is known to evaluate assignments.
-    let (name, value) = if is_plain && !session.is_own_adapter() {
-        let mut arguments = SetExpressionArguments::new(place, value.trim());
+    let (value, text, type_name) = if operator.is_empty() && !session.is_own_adapter() {
+        let place = session.values.expanded(name)?;
+        let value = session.values.expanded(value)?;
+        let mut arguments = SetExpressionArguments::new(place, value);
         arguments.frame_id = frame;
         let answer = session.request_that_runs::<SetExpressionRequest>(arguments)?;
-        (place, value_tree::Value::from(&answer))
+        (
+            value_tree::Value::from(&answer),
+            answer.value,
+            answer.r#type,
+        )
     } else {
-        let mut arguments = EvaluateArguments::new(assignment.to_owned());
+        let mut arguments = EvaluateArguments::new(session.values.expanded(assignment)?);
         arguments.frame_id = frame;
         arguments.context = Some(EvaluateArgumentsContext::Repl);
         let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
-        let place = place.trim_end_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
-        (place.trim(), value_tree::Value::from(&answer))
+        (
+            value_tree::Value::from(&answer),
+            answer.result,
+            answer.r#type,
+        )
     };
-    let text = value_tree::open(session, name, &value);
-    session.screen.print(&text);
+    session.values.remember(&text, type_name.as_deref());
+    let shown = value_tree::open(session, name, &value);
+    session.screen.show(Item::Value(shown));
     Ok(Flow::Go)
 }
 
-fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
-    // Also accepts `regs` and `vars`.
-    let known = super::foreign_commands::single_words()
-        .find(|(word, _)| *word == topic)
-        .and_then(|(_, command)| command.strip_prefix("info "));
-    let topic = match known.unwrap_or(topic) {
-        "regs" => "registers",
-        topic => topic,
+/// Whether a name behind a `$` is a variable of the user's own, and no register or the like of the adapter's.
+fn is_own_variable(session: &Session, name: &str) -> bool {
+    if session.values.has(name) {
+        return true;
+    }
+    let Ok(stop) = session.stop() else {
+        return true;
     };
-    let matching: Vec<_> = TOPICS
-        .iter()
-        .filter(|known| known.starts_with(topic))
-        .filter(|known| **known != LOCKS || !"loc".starts_with(topic))
-        .collect();
+    let mut arguments = EvaluateArguments::new(format!("${name}"));
+    arguments.frame_id = stop.frame().map(|frame| frame.id);
+    arguments.context = Some(EvaluateArgumentsContext::Hover);
+    session.request::<EvaluateRequest>(arguments).is_err()
+}
+
+/// Sets a variable of the user's own to the value of an expression.
+fn set_own(session: &mut Session, name: &str, operator: &str, value: &str) -> anyhow::Result<Flow> {
+    let value = match operator {
+        "" => value.to_owned(),
+        operator => format!("${name} {operator} ({value})"),
+    };
+    let known = session.values.named(&value)?.cloned();
+    let is_number = value.parse::<i64>().is_ok();
+    let new = match known {
+        Some(known) => known,
+        // This needs no program.
+        None if is_number => Remembered {
+            text: value,
+            type_name: None,
+        },
+        None => {
+            let answer = evaluate(session, &value)?;
+            Remembered {
+                text: answer.result,
+                type_name: answer.r#type,
+            }
+        }
+    };
+    session.screen.print(&format!("${name} = {}", new.text));
+    session.values.set(name, new);
+    Ok(Flow::Go)
+}
+
+fn info(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    let (topic, rest) = { argument.split_once(char::is_whitespace) }.unwrap_or((argument, ""));
+    let rest = rest.trim();
+    let matching = topics(topic);
+    if let [known] = matching[..]
+        && super::symbols::show(session, known, rest)?
+    {
+        return Ok(Flow::Go);
+    }
+    let takes_more = matches!(matching[..], [&("modules" | "registers" | "tasks")]);
+    let (topic, matching) = match rest.is_empty() || takes_more {
+        true => (topic, matching),
+        false => (argument, Vec::new()),
+    };
     match matching[..] {
         [&"breakpoints"] => breakpoints(session),
-        [&"locals"] => variables(
-            session,
-            |scope| hint(scope) == Some(&ScopePresentationHint::Locals),
-            "locals",
-        )?,
-        [&"args"] => variables(
-            session,
-            |scope| hint(scope) == Some(&ScopePresentationHint::Arguments),
-            "arguments",
-        )?,
-        [&"threads"] => threads(session)?,
+        [&"locals"] => variables(session, &ScopePresentationHint::Locals, "locals")?,
+        [&"args"] => variables(session, &ScopePresentationHint::Arguments, "arguments")?,
+        [&"threads"] => super::threads::list(session)?,
         [&"processes"] => {
             let lines = session.process_lines();
             let none = "the program is not running; `run` starts it";
@@ -281,9 +361,10 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
             };
             session.screen.print(&text);
         }
-        [&"registers"] => drop(super::machine::registers(session, "")?),
-        [&"modules"] => modules(session)?,
-        [&LOCKS] => super::locks::show(session)?,
+        [&"registers"] => drop(super::machine::show_registers(session, rest)?),
+        [&"modules"] => modules(session, rest)?,
+        [&"locks"] => super::locks::show(session)?,
+        [&"tasks"] => return super::tasks::tasks(session, rest),
         _ if topic.is_empty() => bail!("info about what? {}", TOPICS.join(", ")),
         [] => {
             let similar = TOPICS
@@ -312,6 +393,33 @@ fn info(session: &mut Session, topic: &str) -> anyhow::Result<Flow> {
     Ok(Flow::Go)
 }
 
+/// The subjects that a word may stand for: the one of that name, or those that begin with it.
+pub(super) fn topics(word: &str) -> Vec<&'static &'static str> {
+    if let Some(known) = TOPICS.iter().find(|known| **known == word) {
+        return vec![known];
+    }
+    // Also accepts `regs` and `vars`. `i v` are the locals, as `v` is; `i var` are the variables.
+    let is_begun = |known: &&'static str| word.len() > 1 && known.starts_with(word);
+    let known = match TOPICS.iter().any(is_begun) {
+        true => None,
+        false => super::foreign_commands::single_words()
+            .find(|(other, _)| *other == word)
+            .and_then(|(_, command)| command.strip_prefix("info ")),
+    };
+    let word = match known.unwrap_or(word) {
+        "regs" => "registers",
+        word => word,
+    };
+    let starting = |of: &'static [&'static str]| -> Vec<_> {
+        of.iter().filter(|known| known.starts_with(word)).collect()
+    };
+    let (first, later) = TOPICS.split_at(LATER);
+    match starting(first) {
+        none if none.is_empty() => starting(later),
+        some => some,
+    }
+}
+
 fn breakpoints(session: &mut Session) {
     // Without a running program, nothing is decided yet.
     let asked = session.is_own_adapter().then(|| {
@@ -320,33 +428,50 @@ fn breakpoints(session: &mut Session) {
     });
     let answer = asked.unwrap_or_default();
     let decided = &answer.breakpoints;
-    let mut lines: Vec<_> = session
-        .breakpoints
-        .iter()
+    let style = session.screen.style;
+    let all: Vec<results::Breakpoint> = { session.breakpoints.iter() }
         .map(|this| {
-            let id = this.answer.as_ref().and_then(|answer| answer.id);
+            let answer = session.breakpoints.answer(this.number);
+            let id = answer.and_then(|answer| answer.id);
             let decided = decided.iter().find(|decided| Some(decided.id) == id);
             let how = decided.map_or_else(String::new, render::decided);
-            render::breakpoint_line(this, session.screen.style) + &how
+            results::Breakpoint::of(this, answer, style).listed(&how)
         })
         .collect();
-    lines.extend(super::watching::lines(session));
+    let mut lines = super::watching::lines(session);
     if answer.memory > 0 {
         lines.push(format!(
             "what is decided in the program takes {} KB of its memory",
             answer.memory.div_ceil(1024)
         ));
     }
-    let text = if lines.is_empty() {
-        "there are no breakpoints".to_owned()
-    } else {
-        lines.join("\n")
-    };
-    session.screen.print(&text);
+    if all.is_empty() && lines.is_empty() {
+        lines.push("there are no breakpoints".to_owned());
+    }
+    for breakpoint in all {
+        session.screen.show(Item::Breakpoint(breakpoint));
+    }
+    if !lines.is_empty() {
+        session.screen.print(&lines.join("\n"));
+    }
 }
 
-pub(super) fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
+fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
     scope.presentation_hint.as_ref()
+}
+
+/// Whether a scope is one of these. Some adapters tell it by the scope's name alone.
+pub(super) fn is_scope(scope: &Scope, wanted: &ScopePresentationHint) -> bool {
+    let name = scope.name.to_ascii_lowercase();
+    match hint(scope) {
+        Some(hint) => hint == wanted,
+        None => match wanted {
+            ScopePresentationHint::Locals => matches!(&*name, "local" | "locals"),
+            ScopePresentationHint::Arguments => matches!(&*name, "arguments" | "args"),
+            ScopePresentationHint::Registers => name.ends_with("registers"),
+            _ => false,
+        },
+    }
 }
 
 pub(super) fn scopes(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec<Scope>> {
@@ -371,25 +496,54 @@ pub(super) fn selected(session: &Session) -> anyhow::Result<StackFrame> {
 
 fn variables(
     session: &mut Session,
-    wanted: impl Fn(&Scope) -> bool,
+    wanted: &ScopePresentationHint,
     what: &str,
 ) -> anyhow::Result<()> {
     let frame = selected(session)?;
-    let mut lines = Vec::new();
-    for scope in scopes(session, &frame)?
-        .iter()
-        .filter(|scope| wanted(scope))
+    let mut values = Vec::new();
+    let all = scopes(session, &frame)?;
+    let fitting: Vec<&Scope> = { all.iter() }
+        .filter(|scope| is_scope(scope, wanted))
+        .collect();
+    if fitting.is_empty()
+        && *wanted == ScopePresentationHint::Arguments
+        && !session.is_own_adapter()
     {
+        bail!("this adapter shows arguments among the locals: `info locals`");
+    }
+    for scope in fitting {
         for variable in children(session, scope.variables_reference)? {
             let value = value_tree::Value::from(&variable);
-            lines.push(value_tree::line(session, &variable.name, &value));
+            values.push(value_tree::line(session, &variable.name, &value));
         }
     }
-    if lines.is_empty() {
-        lines.push(format!("there are no {what} here"));
-    }
-    session.screen.print(&lines.join("\n"));
+    let what = what.to_owned();
+    session.screen.show(Item::Values(Values { what, values }));
     Ok(())
+}
+
+/// A frame's arguments and variables. There are none where they can't be read.
+pub(super) fn variables_of_frame(session: &Session, frame: &StackFrame) -> Vec<Variable> {
+    let mut all = Vec::new();
+    for scope in scopes(session, frame).unwrap_or_default() {
+        let is_of_frame = is_scope(&scope, &ScopePresentationHint::Locals)
+            || is_scope(&scope, &ScopePresentationHint::Arguments);
+        if is_of_frame && !scope.expensive {
+            all.extend(children(session, scope.variables_reference).unwrap_or_default());
+        }
+    }
+    all
+}
+
+/// The first variables of the selected frame, without their parts, and how many more there are.
+pub fn locals_at_stop(session: &Session, most: usize) -> (Vec<results::Value>, usize) {
+    let Ok(frame) = selected(session) else {
+        return (Vec::new(), 0);
+    };
+    let all = variables_of_frame(session, &frame);
+    let shown = all.iter().take(most);
+    let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
+    (shown.map(line).collect(), all.len().saturating_sub(most))
 }
 
 /// The names of a frame's variables, for completion, without those in expensive scopes.
@@ -408,29 +562,15 @@ pub fn variables_of(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec
     Ok(names)
 }
 
-fn threads(session: &mut Session) -> anyhow::Result<()> {
-    let selected = session.stop()?.thread;
-    let threads = session.threads()?;
-    let style = session.screen.style;
-    let lines = threads.iter().map(|thread| {
-        let mark = if thread.id == selected {
-            style.paint(Role::Current, "→")
-        } else {
-            " ".to_owned()
-        };
-        format!("{mark} {}", render::thread(thread.id, &threads))
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
-    session.screen.print(&text);
-    Ok(())
-}
-
-fn modules(session: &mut Session) -> anyhow::Result<()> {
+/// The modules, or those with a text in their paths.
+fn modules(session: &mut Session, wanted: &str) -> anyhow::Result<()> {
     let answer = session.request::<ModulesRequest>(ModulesArguments::default())?;
     let style = session.screen.style;
+    let is_wanted = |path: &str| path.contains(wanted);
     let lines: Vec<_> = answer
         .modules
         .iter()
+        .filter(|module| is_wanted(module.path.as_deref().unwrap_or(&module.name)))
         .map(|module| {
             let path = module.path.as_deref().unwrap_or(&module.name);
             let symbols = module
@@ -451,7 +591,10 @@ fn modules(session: &mut Session) -> anyhow::Result<()> {
         })
         .collect();
     let text = if lines.is_empty() {
-        "there are no modules yet".to_owned()
+        match wanted {
+            "" => "there are no modules yet".to_owned(),
+            _ => format!("no module has `{wanted}` in its path"),
+        }
     } else {
         lines.join("\n")
     };
@@ -470,15 +613,17 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
         .scopes;
     let returned = scopes
         .iter()
-        .find(|scope| hint(scope) == Some(&ScopePresentationHint::ReturnValue));
+        .find(|scope| is_scope(scope, &ScopePresentationHint::ReturnValue));
     let Some(scope) = returned else {
         return Ok(());
     };
     let arguments = VariablesArguments::new(scope.variables_reference);
     for variable in session.request::<VariablesRequest>(arguments)?.variables {
         let value = value_tree::Value::from(&variable);
-        let text = value_tree::line(session, &variable.name, &value);
-        session.screen.print(&format!("returned {text}"));
+        let value = value_tree::line(session, &variable.name, &value);
+        session
+            .screen
+            .show(Item::Returned(results::Returned { value }));
     }
     Ok(())
 }
@@ -515,6 +660,10 @@ mod tests {
             "s == \"a = b\"",
             "c == '='",
             "x",
+            // In Python and JavaScript.
+            "sorted(names, reverse=True)",
+            "a === b || a !== c",
+            "names.map(name => name.length)",
         ] {
             assert!(assigns(text).is_none(), "{text}");
         }

@@ -176,12 +176,7 @@ fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 }
 
 fn why(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    if session
-        .link()?
-        .capabilities()
-        .supports_exception_info_request
-        != Some(true)
-    {
+    if !session.offers(|it| it.supports_exception_info_request)? {
         bail!("this adapter can't say more");
     }
     let thread = session.stop()?.thread;

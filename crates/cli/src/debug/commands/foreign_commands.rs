@@ -1,300 +1,245 @@
-//! Commands of gdb and lldb that users are accustomed to: each is translated to one of Dapple's, or answered with the alternative.
+//! Commands of gdb, lldb and delve that users are accustomed to: each works here, is translated to one of Dapple's, or is answered with what to do
+//! instead.
+//!
+//! The tables are also the page `docs/terminal-commands.md` ([`page`]). So a command that is missing there is missing here.
+
+mod breakpoint_set;
+mod gdb;
+mod lldb;
+mod others;
+mod page;
 
 use anyhow::bail;
 
+pub use page::page;
+
 /// The meaning of another debugger's command.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
+    /// A command of Dapple's has the same name.
+    Ours,
     /// A command of Dapple's, which gets the same arguments. `info locals` with arguments becomes `print`.
     Same(&'static str),
-    /// No equivalent; the text says what to use instead.
+    /// A command of Dapple's has the same name, and does something else, which the text says.
+    Differs(&'static str),
+    /// Something else does it, which the text says.
     Advice(&'static str),
+    /// Nothing does it; the text says why, or what comes nearest.
+    Missing(&'static str),
 }
 
-use Meaning::{Advice, Same};
+use Meaning::{Advice, Missing, Ours, Same};
 
-const NOTHING_TO_SET: &str = "there is nothing to set; `help` lists the commands";
-const NO_SWITCH: &str =
-    "`condition N false` has breakpoint N stop nowhere, `condition N` everywhere again";
-const NO_DISPLAY: &str = "nothing is shown at each stop but the source; `print` shows a value, `watch` stops where one changes";
-const NAMES: &str = "`break NAME` finds functions by their names or the ends of them, and says which are similar; `type NAME` shows a value's type";
+/// Commands of another debugger about one subject.
+struct Group {
+    /// The subject; empty if it is the only one.
+    title: &'static str,
+    /// What stands in front of each name.
+    prefixes: &'static [&'static str],
+    /// The names, separated by a comma and a blank, and what they mean.
+    rows: &'static [(&'static str, Meaning)],
+}
+
+const ATTACH: &str = "`dapple debug --attach PID|NAME` attaches to a process";
+const CORE: &str = "`dapple debug --core FILE` looks at a core file";
+const PROGRAM: &str = "the program is given at the start: `dapple debug PROGRAM`";
+const ALIAS: &str = "`alias NAME = COMMAND` gives a command another name";
+const REMOTE: &str = "programs are debugged on this machine, or by an adapter that listens elsewhere: \
+                      `dapple debug --connect HOST:PORT`";
+const NO_LEAVING: &str = "a function can't be left early; `finish` goes on until it returns, `jump LINE` leaves lines out";
 const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
+const NO_SYMBOL_FILES: &str = "modules are found by themselves, with their debug information beside them or by \
+                               `dapple debug --debuginfod`";
 const NO_WINDOWS: &str =
     "each stop shows the source around it; `list` shows more, `disassemble` the instructions";
+const SETTING: &str = "there is nothing to set; `help` lists the commands";
+const SINGLE: &str = "all threads run during a step; `break LINE thread N` stops in one of them";
 
-/// Of the entries that a line begins with, the longest counts; it has precedence over a command of Dapple's.
-static COMMANDS: &[(&str, Meaning)] = &[
-    ("locals", Same("info locals")),
-    ("vars", Same("info locals")),
-    ("variables", Same("info locals")),
-    ("args", Same("info args")),
-    ("arguments", Same("info args")),
-    ("threads", Same("info threads")),
-    ("modules", Same("info modules")),
-    ("processes", Same("info processes")),
-    ("info inferiors", Same("info processes")),
-    ("inferior", Same("process")),
-    ("breakpoints", Same("info breakpoints")),
-    ("inspect", Same("print")),
-    ("pp", Same("print")),
-    ("stack", Same("backtrace")),
-    // gdb
-    ("info sharedlibrary", Same("info modules")),
-    ("info shared", Same("info modules")),
-    ("info registers", Same("registers")),
-    ("info all-registers", Same("registers all")),
-    ("info stack", Same("backtrace")),
-    ("info frame", Same("frame")),
-    ("info watchpoints", Same("watch")),
-    ("info signals", Same("handle")),
-    ("br", Same("break")),
-    (
-        "ignore",
-        Advice("`hits N >= COUNT` has breakpoint N stop from that hit on"),
-    ),
-    (
-        "set args",
-        Advice("arguments follow the program: `dapple debug PROGRAM ARGS`"),
-    ),
-    ("show", Advice(NOTHING_TO_SET)),
-    ("display", Advice(NO_DISPLAY)),
-    ("call", Same("print")),
-    ("info display", Advice(NO_DISPLAY)),
-    ("undisplay", Advice(NO_DISPLAY)),
-    ("info functions", Advice(NAMES)),
-    ("info types", Advice(NAMES)),
-    (
-        "info symbol",
-        Advice("`x/i ADDRESS` shows what is there, with its function"),
-    ),
-    (
-        "info line",
-        Advice("`frame` shows the line, `disassemble` its instructions"),
-    ),
-    (
-        "info source",
-        Advice("`frame` shows the file, `list` its text"),
-    ),
-    (
-        "clear",
-        Advice("`delete N` removes breakpoint N, `info breakpoints` lists them"),
-    ),
-    ("enable", Advice(NO_SWITCH)),
-    ("disable", Advice(NO_SWITCH)),
-    (
-        "commands",
-        Advice("`dprintf LINE TEXT` writes whenever the program gets there"),
-    ),
-    ("hbreak", Same("break")),
-    ("thbreak", Same("tbreak")),
-    (
-        "rbreak",
-        Advice("`break /re EXPRESSION` stops in all functions of such a name"),
-    ),
-    ("info sources", Advice("`list` shows the text of a source")),
-    ("info program", Same("info threads")),
-    ("info proc", Same("info processes")),
-    (
-        "bt full",
-        Advice("`bt` shows the stack, `info locals` the variables of the frame that is selected"),
-    ),
-    (
-        "backtrace full",
-        Advice("`bt` shows the stack, `info locals` the variables of the frame that is selected"),
-    ),
-    (
-        "printf",
-        Advice("`print` shows values, `dprintf LINE TEXT` writes whenever the program gets there"),
-    ),
-    ("echo", Advice("`print` shows values")),
-    ("shell", Advice(NO_SHELL)),
-    ("!", Advice(NO_SHELL)),
-    ("make", Advice(NO_SHELL)),
-    ("tui", Advice(NO_WINDOWS)),
-    ("layout", Advice(NO_WINDOWS)),
-    (
-        "source",
-        Advice("commands come from the standard input, or from `--ex`"),
-    ),
-    (
-        "directory",
-        Advice("`dapple debug --source-map FROM=TO` says where sources are"),
-    ),
-    ("set listsize", Advice(NOTHING_TO_SET)),
-    ("set pagination", Advice(NOTHING_TO_SET)),
-    ("set confirm", Advice(NOTHING_TO_SET)),
-    ("set print pretty", Advice(NOTHING_TO_SET)),
-    ("set print elements", Advice(NOTHING_TO_SET)),
-    ("set disassembly-flavor", Advice(NOTHING_TO_SET)),
-    (
-        "set env",
-        Advice("the program has the environment that `dapple debug` was started in"),
-    ),
-    (
-        "set environment",
-        Advice("the program has the environment that `dapple debug` was started in"),
-    ),
-    (
-        "set follow-fork-mode",
-        Advice("`dapple debug --follow-forks child` follows the child"),
-    ),
-    (
-        "core-file",
-        Advice("`dapple debug --core FILE` looks at a core file"),
-    ),
-    (
-        "core",
-        Advice("`dapple debug --core FILE` looks at a core file"),
-    ),
-    (
-        "attach",
-        Advice("`dapple debug --attach PID|NAME` attaches to a process"),
-    ),
-    (
-        "file",
-        Advice("the program is given at the start: `dapple debug PROGRAM`"),
-    ),
-    (
-        "signal",
-        Advice("`handle` says what becomes of signals; none can be sent from here"),
-    ),
-    (
-        "return",
-        Advice("`finish` goes on until the function returns; none can be left early"),
-    ),
-    // lldb
-    ("frame variable", Same("info locals")),
-    ("frame info", Same("frame")),
-    ("frame select", Same("frame")),
-    ("fr v", Same("info locals")),
-    ("v", Same("info locals")),
-    ("po", Same("print")),
-    ("expression", Same("print")),
-    ("expr", Same("print")),
-    ("thread backtrace", Same("backtrace")),
-    ("thread list", Same("info threads")),
-    ("thread select", Same("thread")),
-    ("thread step-in", Same("step")),
-    ("thread step-over", Same("next")),
-    ("thread step-out", Same("finish")),
-    ("thread step-inst", Same("stepi")),
-    ("thread continue", Same("continue")),
-    ("thread until", Same("until")),
-    ("target list", Same("info processes")),
-    ("process launch", Same("run")),
-    ("process continue", Same("continue")),
-    ("process kill", Same("kill")),
-    ("process detach", Same("detach")),
-    ("thread step-inst-over", Same("nexti")),
-    ("process status", Same("frame")),
-    ("process interrupt", Advice("Ctrl-C pauses the program")),
-    (
-        "process attach",
-        Advice("`dapple debug --attach PID|NAME` attaches to a process"),
-    ),
-    (
-        "breakpoint set",
-        Advice("`break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint"),
-    ),
-    ("breakpoint list", Same("info breakpoints")),
-    ("breakpoint delete", Same("delete")),
-    (
-        "breakpoint",
-        Advice("`break` sets a breakpoint, `info breakpoints` lists them, `delete` removes them"),
-    ),
-    (
-        "br s",
-        Advice("`break LINE`, `break FILE:LINE` or `break FUNCTION` sets a breakpoint"),
-    ),
-    ("br l", Same("info breakpoints")),
-    ("br del", Same("delete")),
-    ("watchpoint set variable", Same("watch")),
-    ("watchpoint set expression", Same("watch")),
-    ("watchpoint list", Same("watch")),
-    ("watchpoint delete", Same("delete")),
-    ("register read", Same("registers")),
-    ("image list", Same("info modules")),
-    ("target modules list", Same("info modules")),
-    ("memory read", Same("x")),
-    ("source list", Same("list")),
-    ("settings", Advice(NOTHING_TO_SET)),
-];
+/// All tables. Where two have the same name, the first has precedence.
+fn tables() -> impl Iterator<Item = &'static Group> {
+    let own = others::SHORT.iter();
+    { gdb::GROUPS.iter() }
+        .chain(lldb::GROUPS)
+        .chain(others::DELVE)
+        .chain(own)
+}
 
-/// Translates a line into Dapple's commands. A line that begins with no entry of the table stays as it is.
+/// All names with their meanings, in the parts that a name is made of: the group's prefix and the rest.
+fn names() -> impl Iterator<Item = (&'static str, &'static str, Meaning)> {
+    tables().flat_map(|group| {
+        group.prefixes.iter().flat_map(|prefix| {
+            group.rows.iter().flat_map(move |(names, meaning)| {
+                names.split(", ").map(move |name| (*prefix, name, *meaning))
+            })
+        })
+    })
+}
+
+/// A line that begins with the words of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found<'l> {
+    /// How many bytes of the line these words are.
+    length: usize,
+    rest: &'l str,
+    meaning: Meaning,
+}
+
+/// The longest words of the tables that a line begins with.
+fn find(line: &str) -> Option<Found<'_>> {
+    let mut best: Option<Found<'_>> = None;
+    for (prefix, name, meaning) in names() {
+        let Some(rest) = rest_behind(line, prefix, name) else {
+            continue;
+        };
+        let length = prefix.len() + name.len();
+        // `set width = 3` is for a variable of the program.
+        let assigns = !prefix.is_empty() && is_operator(rest);
+        if !assigns && best.is_none_or(|best| best.length < length) {
+            best = Some(Found {
+                length,
+                rest,
+                meaning,
+            });
+        }
+    }
+    best
+}
+
+fn is_operator(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+    rest.starts_with('=') || rest.starts_with(['.', '['])
+}
+
+/// The rest of a line that begins with these words; `None` if it doesn't. A format may follow without a space: `memory read/4x p`.
+fn rest_behind<'l>(line: &'l str, prefix: &str, name: &str) -> Option<&'l str> {
+    let rest = line.strip_prefix(prefix)?.strip_prefix(name)?;
+    let ends = rest
+        .chars()
+        .next()
+        .is_none_or(|next| next.is_whitespace() || next == '/');
+    (ends || matches!(name, "!" | "|")).then(|| rest.trim())
+}
+
+/// The words of the tables that a line's first words are the beginnings of, if all that fit mean the same: `th b`, `info sh`. Words that Dapple has a
+/// command for begin no line of this kind, unless the second word says that lldb is meant.
+fn abbreviated(line: &str) -> Option<Found<'_>> {
+    const FAMILIES: [&str; 4] = ["thread", "frame", "process", "info"];
+    let first = line.split_whitespace().next()?;
+    let is_ours =
+        |command: &super::Command| command.name == first || command.aliases.contains(&first);
+    if first.len() < 2 || (super::all().any(is_ours) && !FAMILIES.contains(&first)) {
+        return None;
+    }
+    let mut best: Option<Found<'_>> = None;
+    for (prefix, name, meaning) in names() {
+        if !prefix.is_empty() || !name.contains(' ') {
+            continue;
+        }
+        let Some(length) = abbreviation_of(line, name) else {
+            continue;
+        };
+        let rest = line[length..].trim();
+        let found = Found {
+            length,
+            rest,
+            meaning,
+        };
+        match best {
+            Some(best) if best.length > length => {}
+            Some(best) if best.length == length && best.meaning != meaning => return None,
+            _ => best = Some(found),
+        }
+    }
+    best
+}
+
+/// How much of a line is an abbreviation of a name: each word is the beginning of the name's.
+fn abbreviation_of(line: &str, name: &str) -> Option<usize> {
+    let mut rest = line;
+    for word in name.split(' ') {
+        let start = rest.trim_start();
+        let typed = start
+            .split(|c: char| c.is_whitespace() || c == '/')
+            .next()?;
+        if typed.is_empty() || !word.starts_with(typed) {
+            return None;
+        }
+        rest = &start[typed.len()..];
+    }
+    Some(line.len() - rest.len())
+}
+
+/// Translates a line into Dapple's commands. A line that begins with no entry of the tables stays as it is.
 ///
 /// # Errors
 /// There is no equivalent; the message says what to use instead.
 pub fn translate(line: &str) -> anyhow::Result<String> {
-    let known = COMMANDS
-        .iter()
-        .filter_map(|(words, meaning)| Some((words.len(), rest_behind(line, words)?, meaning)))
-        .max_by_key(|(length, ..)| *length);
-    match known {
-        None => Ok(line.to_owned()),
-        Some((_, rest, Same("info locals"))) if !rest.is_empty() => Ok(format!("print {rest}")),
-        Some((_, rest, Same(command))) => Ok(format!("{command} {rest}").trim_end().to_owned()),
-        Some((length, _, Advice(instead))) => {
+    let whole = with_info(line);
+    let line = whole.as_str();
+    if let Some(command) = breakpoint_set::translated(line)? {
+        return Ok(command);
+    }
+    let exact = find(line);
+    let is_family =
+        exact.is_none_or(|found| found.meaning == Ours && !line[..found.length].contains(' '));
+    let is_topic = line
+        .strip_prefix("info ")
+        .and_then(|rest| rest.split_whitespace().next())
+        .is_some_and(|word| !super::data::topics(word).is_empty());
+    let shorter = match is_family && !is_topic {
+        true => abbreviated(line),
+        false => None,
+    };
+    let Some(Found {
+        length,
+        rest,
+        meaning,
+    }) = shorter.or(exact)
+    else {
+        return Ok(line.to_owned());
+    };
+    match meaning {
+        Ours | Meaning::Differs(_) => Ok(line.to_owned()),
+        Same("info locals") if !rest.is_empty() => Ok(format!("print {rest}")),
+        Same(command) => Ok(format!("{command} {rest}").trim_end().to_owned()),
+        Advice(instead) | Missing(instead) => {
             bail!("there is no command `{}`: {instead}", &line[..length])
         }
     }
 }
 
-/// The rest of a line that begins with these words; `None` if it doesn't. A format may follow without a space: `memory read/4x p`.
-fn rest_behind<'l>(line: &'l str, words: &str) -> Option<&'l str> {
-    let rest = line.strip_prefix(words)?;
-    let ends = rest
-        .chars()
-        .next()
-        .is_none_or(|next| next.is_whitespace() || next == '/');
-    (ends || words == "!").then(|| rest.trim())
+/// The line with `info` written out.
+fn with_info(line: &str) -> String {
+    let short = ["i ", "in ", "inf "];
+    let rest = short.iter().find_map(|short| line.strip_prefix(short));
+    rest.map_or_else(
+        || line.to_owned(),
+        |rest| format!("info {}", rest.trim_start()),
+    )
+}
+
+/// What another debugger's command is here, for `help`, and the command of ours to explain with it. `None` if no table has it, or it is ours as it is.
+pub fn explained(name: &str) -> Option<(String, Option<&'static super::Command>)> {
+    let name = with_info(name);
+    let found = find(&name).filter(|found| found.rest.is_empty())?;
+    let ours = |line: &str| super::find(line.split(' ').next().unwrap_or_default()).ok();
+    match found.meaning {
+        Ours => None,
+        Same(command) => Some((format!("`{name}` is `{command}` here"), ours(command))),
+        Meaning::Differs(text) => Some((format!("not as elsewhere: {text}"), ours(&name))),
+        Advice(text) | Missing(text) => {
+            Some((format!("there is no command `{name}`: {text}"), None))
+        }
+    }
 }
 
 /// The single-word entries that have a command of Dapple's, with that command.
 pub fn single_words() -> impl Iterator<Item = (&'static str, &'static str)> {
-    COMMANDS
-        .iter()
-        .filter_map(|(words, meaning)| match meaning {
-            Same(command) if !words.contains(' ') => Some((*words, *command)),
-            _ => None,
-        })
+    names().filter_map(|(prefix, name, meaning)| match meaning {
+        Same(command) if prefix.is_empty() && !name.contains(' ') => Some((name, command)),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_said_names_commands_that_there_are() {
-        for (words, meaning) in COMMANDS {
-            if let Same(command) = meaning {
-                let first = command.split(' ').next().unwrap_or_default();
-                assert!(super::super::find(first).is_ok(), "{words}: {command}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_follows_the_words_follows_the_command() {
-        let translated = |line| translate(line).map_err(|error| error.to_string());
-        assert_eq!(translated("vars").as_deref(), Ok("info locals"));
-        assert_eq!(translated("frame variable a.b").as_deref(), Ok("print a.b"));
-        assert_eq!(translated("frame 2").as_deref(), Ok("frame 2"));
-        assert_eq!(
-            translated("thread backtrace all").as_deref(),
-            Ok("backtrace all")
-        );
-        assert_eq!(translated("xyz").as_deref(), Ok("xyz"));
-        assert_eq!(translated("x/4xw p").as_deref(), Ok("x/4xw p"));
-        assert_eq!(translated("memory read p").as_deref(), Ok("x p"));
-        assert_eq!(translated("call f()").as_deref(), Ok("print f()"));
-        let shown = translated("bt full").expect_err("no such command");
-        assert!(
-            shown.starts_with("there is no command `bt full`: "),
-            "{shown}"
-        );
-        assert_eq!(
-            translated("set printed = 3").as_deref(),
-            Ok("set printed = 3")
-        );
-    }
-}
+mod tests;

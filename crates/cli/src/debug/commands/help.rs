@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Argument, Command, Flow, find};
+use anyhow::bail;
+
+use super::{Argument, Command, Flow, find, foreign_commands};
 use crate::debug::session::{Session, State};
 use crate::debug::style::{Role, Style};
 
@@ -12,10 +14,20 @@ pub static COMMANDS: &[Command] = &[
         aliases: &["h"],
         usage: "[COMMAND]",
         summary: "explain a command, or list them",
-        details: "",
+        details: "Those of gdb, lldb and delve, too: `help info sharedlibrary`.",
         argument: Argument::Command,
         repeats: false,
         run: help,
+    },
+    Command {
+        name: "apropos",
+        aliases: &[],
+        usage: "WORD",
+        summary: "list the commands in whose help a word is",
+        details: "",
+        argument: Argument::None,
+        repeats: false,
+        run: apropos,
     },
     Command {
         name: "quit",
@@ -32,19 +44,55 @@ pub static COMMANDS: &[Command] = &[
 fn help(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let style = session.screen.style;
     let text = if argument.is_empty() {
-        overview(style)
+        overview(super::all(), style) + CLOSING
+    } else if let Some((text, ours)) = foreign_commands::explained(argument) {
+        match ours {
+            Some(command) => format!("{text}\n{}", explain(command, style)),
+            None => text,
+        }
     } else {
-        explain(find(argument)?, style)
+        // The first word is enough: `info locals`.
+        let first = argument.split_whitespace().next().unwrap_or_default();
+        explain(find(first)?, style)
     };
     session.screen.print(&text);
     Ok(Flow::Go)
 }
 
-fn overview(style: Style) -> String {
+fn apropos(session: &mut Session, word: &str) -> anyhow::Result<Flow> {
+    if word.is_empty() {
+        bail!("about what? `apropos thread`");
+    }
+    let word = word.to_lowercase();
+    let is_about = |command: &&Command| {
+        let texts = [
+            command.name,
+            command.usage,
+            command.summary,
+            command.details,
+        ];
+        let mut texts = texts.iter().chain(command.aliases);
+        texts.any(|text| text.to_lowercase().contains(&word))
+    };
+    let found = super::all().filter(is_about);
+    let text = overview(found, session.screen.style);
+    if text.is_empty() {
+        bail!("no command's help has `{word}`; `help` lists them all");
+    }
+    session.screen.print(&text);
+    Ok(Flow::Go)
+}
+
+/// What is said below the list of all commands.
+const CLOSING: &str = "An empty line repeats a step, `list` and the like. Ctrl-C pauses the program. `help COMMAND` says more.";
+
+/// The names and summaries of commands, one a line.
+fn overview(commands: impl Iterator<Item = &'static Command>, style: Style) -> String {
     let mut text = String::new();
-    let all = || super::COMMANDS.iter().copied().flatten();
-    let width = all().map(|command| names(command).len()).max().unwrap_or(0);
-    for command in all() {
+    let commands: Vec<_> = commands.collect();
+    let widths = commands.iter().map(|command| names(command).len());
+    let width = widths.max().unwrap_or(0);
+    for command in commands {
         let names = names(command);
         let padding = " ".repeat(width + 2 - names.len());
         // Writing to a string can't fail.
@@ -55,7 +103,6 @@ fn overview(style: Style) -> String {
             command.summary
         );
     }
-    text += "An empty line repeats a step, `list` and the like. Ctrl-C pauses the program. `help COMMAND` says more.";
     text
 }
 
@@ -84,8 +131,14 @@ fn names(command: &Command) -> String {
 
 fn quit(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     if matches!(session.process.state, State::Stopped(_) | State::Running) {
-        session.disconnect()?;
-        session.report_end();
+        match session.disconnect() {
+            Ok(()) => session.report_end(),
+            // Whoever wants to leave isn't kept by that.
+            Err(error) if session.leaves_at_once() => {
+                session.screen.print_error(&format!("{error:#}"));
+            }
+            Err(error) => return Err(error),
+        }
     }
     Ok(Flow::Quit)
 }
@@ -96,8 +149,8 @@ mod tests {
 
     #[test]
     fn help_explains_every_command() {
-        let text = overview(Style::plain());
-        for command in crate::debug::commands::COMMANDS.iter().copied().flatten() {
+        let text = overview(crate::debug::commands::all(), Style::plain());
+        for command in crate::debug::commands::all() {
             assert!(
                 text.contains(command.summary),
                 "`{}` is not in the overview",

@@ -12,6 +12,7 @@ use dapple_dap::types::StackFrame;
 use super::backwards::thread;
 use super::{Argument, Command, Flow};
 use crate::debug::render;
+use crate::debug::results::Frame;
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
@@ -122,8 +123,8 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let changed = change(&write);
     let mut lines = vec![changed];
     for (index, frame) in write.stack.iter().take(FRAMES.max(own + 1)).enumerate() {
-        let frame = frame_of(frame);
-        lines.push(render::frame_line(index, &frame, index == own, style));
+        let frame = Frame::of(&frame_of(frame)).numbered(index, index == own);
+        lines.push(frame.line(style));
     }
     session.screen.print(&lines.join("\n"));
     if let Some((path, line)) = write
@@ -158,7 +159,7 @@ fn list_writes(session: &mut Session, expression: &str) -> anyhow::Result<Flow> 
             break;
         };
         let place = write.stack.get(own_frame(&write)).map(frame_of);
-        let place = place.map(|frame| render::frame(&frame, style));
+        let place = place.map(|frame| Frame::of(&frame).text(style));
         let number = write.bookmark.map_or_else(String::new, |it| it.to_string());
         session.screen.print(&format!(
             "{number:>3}  {}  {}",

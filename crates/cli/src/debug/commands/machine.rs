@@ -1,54 +1,39 @@
-//! Commands that show registers, memory and instructions.
+//! Commands that show registers and instructions.
 
 use anyhow::{Context, bail};
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use dapple_dap::types::{
-    DisassembleArguments, DisassembleRequest, DisassembledInstruction, EvaluateArguments,
-    EvaluateArgumentsContext, EvaluateRequest, ReadMemoryArguments, ReadMemoryRequest,
-    ScopePresentationHint, Variable,
+    DisassembleArguments, DisassembleRequest, DisassembledInstruction, ScopePresentationHint,
+    Variable,
 };
 
-use super::data::{children, hint, scopes, selected};
+use super::data::{children, evaluate, is_scope, scopes, selected};
 use super::{Argument, Command, Flow};
-use crate::debug::render;
+use crate::debug::results::{Frame, Item, Values};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 use crate::debug::style::Role;
 use crate::debug::value_tree;
 
-/// How many bytes of memory are shown by default.
-const BYTES: i64 = 64;
 /// How many instructions are shown by default, and how many of them precede the current one if no address is given.
 const INSTRUCTIONS: i64 = 16;
 const BEFORE: i64 = 5;
 /// The most bytes or instructions that are shown.
-const MOST: i64 = 4096;
+pub(super) const MOST: i64 = 4096;
 
 pub static COMMANDS: &[Command] = &[
     Command {
         name: "registers",
         aliases: &["regs"],
-        usage: "[REGISTER | GROUP | all]",
+        usage: "[REGISTER … | GROUP | all]",
         summary: "show registers",
         details: "Without an argument, the general ones and the flags. Vectors show their lanes: `registers xmm0`.",
         argument: Argument::None,
         repeats: false,
-        run: registers,
-    },
-    Command {
-        name: "x",
-        aliases: &[],
-        usage: "[/COUNT UNIT] ADDRESS [BYTES]",
-        summary: "show memory",
-        details: "Such as `x pointer`, `x $rsp 128` or `x &value`; `x/4w` shows four words of 4 bytes (b, h, w, g: 1, 2, 4, 8), `x/8i` instructions, `x/s` text.",
-        argument: Argument::Expression,
-        repeats: false,
-        run: examine,
+        run: show_registers,
     },
     Command {
         name: "disassemble",
-        aliases: &["disas", "dis"],
+        aliases: &["disas"],
         usage: "[ADDRESS [COUNT]]",
         summary: "show instructions",
         details: "Without an argument, those around the one that is next.",
@@ -58,15 +43,26 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
+pub(super) fn show_registers(session: &mut Session, wanted: &str) -> anyhow::Result<Flow> {
+    // gdb takes several.
+    for one in wanted.split_whitespace() {
+        registers(session, one)?;
+    }
+    match wanted.is_empty() {
+        true => registers(session, ""),
+        false => Ok(Flow::Go),
+    }
+}
+
 pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<Flow> {
     let frame = selected(session)?;
     let scopes = scopes(session, &frame)?;
     let scope = scopes
         .iter()
-        .find(|scope| hint(scope) == Some(&ScopePresentationHint::Registers))
+        .find(|scope| is_scope(scope, &ScopePresentationHint::Registers))
         .context("this adapter shows no registers")?;
     let wanted = wanted.trim().trim_start_matches('$');
-    let (mut lines, mut others, mut groups) = (Vec::new(), Vec::new(), 0);
+    let (mut values, mut others, mut groups) = (Vec::new(), Vec::new(), 0);
     let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
     for register in children(session, scope.variables_reference)? {
         // Some adapters put registers in groups.
@@ -74,7 +70,7 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
             && (register.value.is_empty() || register.named_variables.is_some());
         if !is_group {
             if wanted.is_empty() || wanted == "all" || register.name == wanted {
-                lines.push(line(&register));
+                values.push(line(&register));
             }
             continue;
         }
@@ -91,170 +87,30 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
         }
         for inner in children(session, register.variables_reference)? {
             if is_wanted {
-                lines.push(line(&inner));
+                values.push(line(&inner));
             } else if inner.name == wanted {
                 let value = value_tree::Value::from(&inner);
-                lines.push(value_tree::open(session, wanted, &value));
+                values.push(value_tree::open(session, wanted, &value));
             }
         }
     }
-    if lines.is_empty() {
+    if values.is_empty() {
         bail!("there is no register `{wanted}`");
     }
+    let what = "registers".to_owned();
+    session.screen.show(Item::Values(Values { what, values }));
     if !others.is_empty() {
-        lines.push(format!("also: {}", others.join(", ")));
+        let others = format!("also: {}", others.join(", "));
+        session.screen.print(&others);
     }
-    session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
-}
-
-/// How memory is to be shown.
-#[derive(Debug, PartialEq, Eq)]
-enum Format {
-    Dump,
-    /// Numbers of this many bytes, in hexadecimal.
-    Words(usize),
-    Text,
-    Instructions,
-}
-
-/// Parses what gdb has behind the slash of `x/4xw`: a count, and a unit or format.
-fn format(text: &str) -> anyhow::Result<(Option<i64>, Format)> {
-    let digits = text.find(|c: char| !c.is_ascii_digit());
-    let (count, letters) = text.split_at(digits.unwrap_or(text.len()));
-    let count = match count {
-        "" => None,
-        count => Some(
-            count
-                .parse()
-                .ok()
-                .filter(|count| (1..=MOST).contains(count)),
-        ),
-    };
-    let Some(count) = count.map_or(Some(None), |count| count.map(Some)) else {
-        bail!("1 to {MOST} can be shown");
-    };
-    let mut format = Format::Words(4);
-    for letter in letters.chars() {
-        format = match letter {
-            // Hexadecimal is the default.
-            'x' => format,
-            'b' => Format::Words(1),
-            'h' => Format::Words(2),
-            'w' => Format::Words(4),
-            'g' => Format::Words(8),
-            's' => Format::Text,
-            'i' => Format::Instructions,
-            other => bail!("`x` has no format `{other}`: b, h, w, g, s, i, x"),
-        };
-    }
-    Ok((count, format))
-}
-
-fn examine(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let (mut count, how, rest) = match argument.strip_prefix('/') {
-        Some(rest) => {
-            let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            let (count, how) = format(word)?;
-            (count, how, rest.trim())
-        }
-        None => (None, Format::Dump, argument),
-    };
-    let mut place = rest;
-    if how == Format::Dump
-        && let Some((before, last)) = rest.rsplit_once(char::is_whitespace)
-        && let Ok(bytes) = last.parse()
-    {
-        (place, count) = (before.trim(), Some(bytes));
-    }
-    if place.is_empty() {
-        bail!("show what memory? `x pointer`, `x $rsp 64`");
-    }
-    let at = address(session, place)?;
-    if how == Format::Instructions {
-        let lines = instructions(session, &at, 0, count.unwrap_or(1))?;
-        session.screen.print(&lines.join("\n"));
-        return Ok(Flow::Go);
-    }
-    let size = match how {
-        Format::Words(size) => size,
-        _ => 1,
-    };
-    let wanted = match (&how, count) {
-        (Format::Dump, count) => count.unwrap_or(BYTES),
-        (Format::Text, _) => MOST,
-        (_, count) => count.unwrap_or(1).saturating_mul(size as i64),
-    };
-    if !(1..=MOST).contains(&wanted) {
-        bail!("1 to {MOST} bytes can be shown");
-    }
-    let answer = session.request::<ReadMemoryRequest>(ReadMemoryArguments::new(&*at, wanted))?;
-    let bytes = BASE64_STANDARD
-        .decode(answer.data.unwrap_or_default())
-        .context("the adapter's memory is no base64")?;
-    let start = number(&answer.address).or_else(|| number(&at)).unwrap_or(0);
-    if bytes.is_empty() {
-        bail!("there is no memory at {at}");
-    }
-    let mut lines = match how {
-        Format::Text => vec![text_line(start, &bytes)],
-        Format::Words(size) => word_lines(start, &bytes, size),
-        Format::Dump | Format::Instructions => dump_lines(start, &bytes),
-    };
-    if how != Format::Text && (bytes.len() as i64) < wanted {
-        let end = start.wrapping_add(bytes.len() as u64);
-        lines.push(format!("{end:#x}: no memory"));
-    }
-    session.screen.print(&lines.join("\n"));
-    Ok(Flow::Go)
-}
-
-fn dump_lines(start: u64, bytes: &[u8]) -> Vec<String> {
-    let rows = (start..).step_by(16).zip(bytes.chunks(16));
-    let row = |(at, row): (u64, &[u8])| {
-        let digits: Vec<String> = row.iter().map(|byte| format!("{byte:02x}")).collect();
-        let text: String = row.iter().map(|byte| printed(*byte)).collect();
-        format!("{at:#x}: {:<47}  {text}", digits.join(" "))
-    };
-    rows.map(row).collect()
-}
-
-fn printed(byte: u8) -> char {
-    match byte {
-        b' '..=b'~' => char::from(byte),
-        _ => '.',
-    }
-}
-
-fn word_lines(start: u64, bytes: &[u8], size: usize) -> Vec<String> {
-    let per_line = 16;
-    let rows = (start..).step_by(per_line).zip(bytes.chunks(per_line));
-    let row = |(at, row): (u64, &[u8])| {
-        let words = row.chunks_exact(size).map(|word| {
-            let digits: String = word
-                .iter()
-                .rev()
-                .map(|byte| format!("{byte:02x}"))
-                .collect();
-            format!(" 0x{digits}")
-        });
-        format!("{at:#x}:{}", words.collect::<String>())
-    };
-    rows.map(row).collect()
-}
-
-fn text_line(start: u64, bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0);
-    let text = String::from_utf8_lossy(bytes.get(..end.unwrap_or(bytes.len())).unwrap_or(bytes));
-    let more = if end.is_none() { "…" } else { "" };
-    format!("{start:#x}: {:?}{more}", text)
 }
 
 fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.starts_with('/') {
         bail!("`disassemble` has no formats: lines and names are shown always");
     }
-    let lines = match argument.rsplit_once(char::is_whitespace) {
+    let (lines, _) = match argument.rsplit_once(char::is_whitespace) {
         _ if argument.is_empty() => {
             let frame = selected(session)?;
             let at = frame.instruction_pointer_reference;
@@ -274,6 +130,7 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             instructions(session, &at, 0, INSTRUCTIONS)?
         }
     };
+    let lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
     session.screen.print(&lines.join("\n"));
     Ok(Flow::Go)
 }
@@ -286,22 +143,49 @@ pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
     let Some(at) = &frame.instruction_pointer_reference else {
         return session.show_selected();
     };
-    let place = render::frame(&frame, session.screen.style);
-    let lines = instructions(session, at, 0, 1)?;
-    session.screen.print(&place);
+    let place = Frame::of(&frame).numbered(session.stop()?.selected, true);
+    let (lines, _) = instructions(session, at, 0, 1)?;
+    session.screen.show(Item::Frame(place));
     session
         .screen
-        .print(lines.last().map_or("", String::as_str));
+        .print(lines.last().map_or("", |line| &line.text));
     Ok(())
 }
 
-/// Disassembled lines, with the file and line of each source line before its instructions.
-fn instructions(
+/// A line of a disassembly.
+pub(super) struct CodeLine {
+    /// The line.
+    pub text: String,
+    /// Whether it is an instruction, and no source line.
+    pub is_instruction: bool,
+}
+
+/// The function or variable that contains an address, with the offset in it: `main+0x4`. `None` if the adapter knows none.
+pub(super) fn code_symbol(session: &Session, address: u64) -> Option<String> {
+    check_disassembles(session).ok()?;
+    let arguments =
+        DisassembleArguments::new(format!("{address:#x}"), 1).with_resolve_symbols(true);
+    let listed = session.request::<DisassembleRequest>(arguments).ok()?;
+    let symbol = listed.instructions.into_iter().next()?.symbol?;
+    Some(printable(&symbol))
+}
+
+/// Fails for adapters that show no instructions, and no names with them.
+pub(super) fn check_disassembles(session: &Session) -> anyhow::Result<()> {
+    if !session.offers(|it| it.supports_disassemble_request)? {
+        bail!("this adapter can't disassemble");
+    }
+    Ok(())
+}
+
+/// Disassembled lines, with the file and line of each source line before its instructions, and the address of each instruction.
+pub(super) fn instructions(
     session: &mut Session,
     at: &str,
     first: i64,
     count: i64,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<(Vec<CodeLine>, Vec<u64>)> {
+    check_disassembles(session)?;
     let arguments = DisassembleArguments::new(at, count)
         .with_instruction_offset(first)
         .with_resolve_symbols(true);
@@ -320,7 +204,11 @@ fn instructions(
             last = one.line;
             if let (Some(file), Some(line)) = (&file, last) {
                 let place = format!("{}:{line}", printable(file));
-                lines.push(style.paint(Role::Location, &place));
+                let text = style.paint(Role::Location, &place);
+                lines.push(CodeLine {
+                    text,
+                    is_instruction: false,
+                });
             }
         }
         let is_next = current.is_some() && number(&one.address) == current;
@@ -328,9 +216,13 @@ fn instructions(
             true => style.paint(Role::Current, "→"),
             false => " ".to_owned(),
         };
-        lines.push(format!("{mark} {}", instruction(one)));
+        lines.push(CodeLine {
+            text: format!("{mark} {}", instruction(one)),
+            is_instruction: true,
+        });
     }
-    Ok(lines)
+    let addresses = listed.iter().filter_map(|one| number(&one.address));
+    Ok((lines, addresses.collect()))
 }
 
 fn instruction(one: &DisassembledInstruction) -> String {
@@ -340,7 +232,7 @@ fn instruction(one: &DisassembledInstruction) -> String {
 }
 
 /// Resolves a place to an address for the adapter: a number as it is, otherwise an expression's memory reference, or else its value.
-fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
+pub(super) fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
     if number(place).is_some() {
         return Ok(place.to_owned());
     }
@@ -351,11 +243,7 @@ fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
     {
         return Ok(at);
     }
-    let frame = frame.map(|frame| frame.id);
-    let mut arguments = EvaluateArguments::new(place);
-    arguments.frame_id = frame;
-    arguments.context = Some(EvaluateArgumentsContext::Watch);
-    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
+    let answer = evaluate(session, place)?;
     let result = answer.result.split_whitespace().next().unwrap_or_default();
     answer
         .memory_reference
@@ -363,40 +251,9 @@ fn address(session: &mut Session, place: &str) -> anyhow::Result<String> {
         .with_context(|| format!("`{place}` is {}, and no address", answer.result))
 }
 
-fn number(text: &str) -> Option<u64> {
+pub(super) fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_are_counts_and_letters() {
-        let split = |text: &str| format(text).map_err(|error| error.to_string());
-        assert_eq!(split("4xw"), Ok((Some(4), Format::Words(4))));
-        assert_eq!(split("2gx"), Ok((Some(2), Format::Words(8))));
-        assert_eq!(split("i"), Ok((None, Format::Instructions)));
-        assert_eq!(split("s"), Ok((None, Format::Text)));
-        assert!(split("0x").is_err() && split("99999999999999999999x").is_err());
-        assert!(split("4q").is_err_and(|error| error.contains("no format `q`")));
-    }
-
-    #[test]
-    fn memory_is_shown_in_rows_from_its_address() {
-        let bytes: Vec<u8> = (0x3e..0x50).collect();
-        assert_eq!(
-            dump_lines(0x1000, &bytes),
-            [
-                "0x1000: 3e 3f 40 41 42 43 44 45 46 47 48 49 4a 4b 4c 4d  >?@ABCDEFGHIJKLM",
-                "0x1010: 4e 4f                                            NO",
-            ]
-        );
-        let words = word_lines(0x1000, &bytes[..8], 4);
-        assert_eq!(words, ["0x1000: 0x41403f3e 0x45444342"]);
-        assert_eq!(text_line(0x10, b"a\"b\0c"), "0x10: \"a\\\"b\"");
     }
 }

@@ -2,31 +2,53 @@
 //!
 //! A command is one entry; its code is in the module of its subject. A command is found by its name, an alias, or an unambiguous prefix.
 
+mod backtrace;
 mod backwards;
 mod breakpoints;
+mod console;
+mod core_file;
 mod data;
+mod displaying;
 mod exceptions;
+mod expression_text;
 mod foreign_commands;
+mod formatted;
 mod help;
 mod history;
+mod launching;
 mod listing;
 mod locks;
 mod machine;
+mod memory;
+mod memory_format;
 mod moving;
 mod place_syntax;
 mod presentation;
 mod running;
+mod saving;
+mod scripting;
+mod searching;
 mod skipping;
 mod stack;
+mod switching;
+mod symbols;
 mod tasks;
+mod threads;
+mod value_history;
 mod watching;
 
 use anyhow::bail;
 
 use super::session::Session;
 
-pub use data::{returned, variables_of};
+pub use data::{locals_at_stop, returned, variables_of};
+pub use displaying::{Display, show_displays};
+pub use foreign_commands::page;
 pub use machine::show_instruction;
+pub use memory::Examined;
+pub use running::waits_for_stop;
+pub use scripting::lines_of;
+pub use value_history::Values;
 pub use watching::Watch;
 
 /// Whether the session goes on after a command.
@@ -76,19 +98,30 @@ pub struct Command {
 /// All commands, in the order in which `help` lists them.
 pub static COMMANDS: &[&[Command]] = &[
     running::COMMANDS,
+    launching::COMMANDS,
     backwards::COMMANDS,
     history::COMMANDS,
     moving::COMMANDS,
     skipping::COMMANDS,
     breakpoints::COMMANDS,
+    switching::COMMANDS,
     watching::COMMANDS,
     exceptions::COMMANDS,
+    backtrace::COMMANDS,
     stack::COMMANDS,
+    threads::COMMANDS,
     tasks::COMMANDS,
     data::COMMANDS,
+    formatted::COMMANDS,
+    displaying::COMMANDS,
     machine::COMMANDS,
+    memory::COMMANDS,
+    core_file::COMMANDS,
+    console::COMMANDS,
     presentation::COMMANDS,
     listing::COMMANDS,
+    scripting::COMMANDS,
+    saving::COMMANDS,
     help::COMMANDS,
 ];
 
@@ -100,6 +133,9 @@ fn all() -> impl Iterator<Item = &'static Command> {
 /// `p/x` and `b*` need no space.
 fn split(line: &str) -> (&str, &str) {
     let line = line.trim();
+    if let Some(text) = line.strip_prefix(console::NAME) {
+        return (&line[..console::NAME.len_utf8()], text.trim());
+    }
     let end = line
         .find(|c: char| !c.is_ascii_alphabetic() && c != '-')
         .unwrap_or(line.len());
@@ -176,11 +212,28 @@ pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
     (command.run)(session, argument)
 }
 
-/// Whether an empty line after this one repeats it.
-pub fn repeats(line: &str) -> bool {
-    foreign_commands::translate(line.trim())
-        .and_then(|line| find(split(&line).0))
-        .is_ok_and(|command| command.repeats)
+/// What an empty line after this one does: the same again or, after `list` and `x`, what follows. `None` if it does nothing.
+pub fn repeated(line: &str) -> Option<String> {
+    let translated = foreign_commands::translate(line.trim()).ok()?;
+    let command = find(split(&translated).0).ok()?;
+    match command.name {
+        "list" | "x" => Some(command.name.to_owned()),
+        _ => command.repeats.then(|| line.to_owned()),
+    }
+}
+
+/// The kind of the argument at the end of a line; `None` if the line has no such command. Commands of other debuggers take what ours does.
+pub fn argument_of(line: &str) -> Option<Argument> {
+    let (typed, rest) = split(line);
+    let line = match rest.is_empty() {
+        // `frame variable` is `print`, as soon as something follows.
+        true => foreign_commands::translate(&format!("{line} _")),
+        false => foreign_commands::translate(line),
+    };
+    let line = line.ok()?;
+    let name = split(&line).0;
+    let known = find(name).or_else(|_| find(typed)).ok()?;
+    Some(known.argument)
 }
 
 /// The command names, not the aliases, that begin with `start`.
@@ -248,5 +301,6 @@ mod tests {
         assert_eq!(split("  b  tour.rs:12 "), ("b", "tour.rs:12"));
         assert_eq!(split("p*order"), ("p", "*order"));
         assert_eq!(split("12"), ("12", ""));
+        assert_eq!(split(">register read"), (">", "register read"));
     }
 }

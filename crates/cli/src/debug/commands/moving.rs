@@ -45,12 +45,7 @@ pub static COMMANDS: &[Command] = &[
 
 fn targets(session: &mut Session) -> anyhow::Result<Vec<StepInTarget>> {
     session.stop()?;
-    if session
-        .link()?
-        .capabilities()
-        .supports_step_in_targets_request
-        != Some(true)
-    {
+    if !session.offers(|it| it.supports_step_in_targets_request)? {
         bail!("this adapter can't tell what a line calls");
     }
     session.load_frames(1)?;
@@ -103,7 +98,7 @@ pub fn target(session: &mut Session, name: &str) -> anyhow::Result<i64> {
 
 fn jump(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let thread = session.stop()?.thread;
-    if session.link()?.capabilities().supports_goto_targets_request != Some(true) {
+    if !session.offers(|it| it.supports_goto_targets_request)? {
         bail!("this adapter can't go to another line");
     }
     if argument.is_empty() {
@@ -122,7 +117,7 @@ fn jump(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 fn restart_frame(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     session.stop()?;
-    if session.link()?.capabilities().supports_restart_frame != Some(true) {
+    if !session.offers(|it| it.supports_restart_frame)? {
         bail!("this adapter can't begin a frame again");
     }
     session.load_frames(session.stop()?.selected + 1)?;

@@ -2,14 +2,14 @@
 
 use anyhow::bail;
 use dapple_dap::types::{
-    ContinueArguments, ContinueRequest, NextArguments, NextRequest, StackFrame, StepInArguments,
-    StepInRequest, StepOutArguments, StepOutRequest, SteppingGranularity,
+    ContinueArguments, ContinueRequest, StackFrame, StepInArguments, StepInRequest,
+    StepOutArguments, StepOutRequest,
 };
 
-use super::{Argument, Command, Flow};
+use super::{Argument, Command, Flow, number};
 use crate::debug::breakpoints::Lifetime;
 use crate::debug::link::Attach;
-use crate::debug::session::{Finishing, Session, State};
+use crate::debug::session::{By, Finishing, Session, State, Way};
 
 /// The argument of a step by statements.
 const STATEMENT: &str = "statement";
@@ -18,9 +18,11 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "run",
         aliases: &["r"],
-        usage: "",
+        usage: "[ARGS]",
         summary: "start the program, or start it again",
-        details: "Breakpoints stay. A program that is already there is ended first.",
+        details: "Breakpoints stay. A program that is already there is ended first. `run --port 80 'a b' < input > output` starts it with these arguments, \
+                  quoted as in a shell, and with these files (also `>>`, `2>`, `&>`, `2>&1`). They stay for the next `run`; `set args` changes them, \
+                  without arguments to none.",
         argument: Argument::None,
         repeats: false,
         run,
@@ -28,7 +30,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "start",
         aliases: &[],
-        usage: "",
+        usage: "[ARGS]",
         summary: "start the program and stop in its main function",
         details: "The same as a temporary breakpoint there and `run`.",
         argument: Argument::None,
@@ -48,9 +50,9 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "next",
         aliases: &["n"],
-        usage: "[statement]",
+        usage: "[COUNT | statement]",
         summary: "go to the next line, over calls",
-        details: "`next statement` goes to the next of several statements on a line.",
+        details: "`next 5` does that five times, unless something else stops the program. `next statement` goes to the next of several statements on a line.",
         argument: Argument::Topic(&[STATEMENT]),
         repeats: true,
         run: next,
@@ -58,9 +60,9 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "step",
         aliases: &["s"],
-        usage: "[NAME | statement]",
+        usage: "[COUNT | NAME | statement]",
         summary: "go to the next line, into calls",
-        details: "`step total` goes into that call of the line, over the others; `targets` lists what there is. `step statement` goes to the next \
+        details: "`step 5` does that five times, unless something else stops the program. `step total` goes into that call of the line, over the others; `targets` lists what there is. `step statement` goes to the next \
             of several statements on a line.",
         argument: Argument::Topic(&[STATEMENT]),
         repeats: true,
@@ -79,7 +81,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "stepi",
         aliases: &["si"],
-        usage: "",
+        usage: "[COUNT]",
         summary: "execute one machine instruction",
         details: "",
         argument: Argument::None,
@@ -89,7 +91,7 @@ pub static COMMANDS: &[Command] = &[
     Command {
         name: "nexti",
         aliases: &["ni"],
-        usage: "",
+        usage: "[COUNT]",
         summary: "execute one machine instruction, over calls",
         details: "",
         argument: Argument::None,
@@ -105,6 +107,17 @@ pub static COMMANDS: &[Command] = &[
         argument: Argument::Location,
         repeats: false,
         run: until,
+    },
+    Command {
+        name: "interrupt",
+        aliases: &[],
+        usage: "",
+        summary: "stop the program where it is",
+        details: "For programs that type commands with --json: they are read while the program runs, too, and this one acts at once. Where you type, \
+                  Ctrl-C does it.",
+        argument: Argument::None,
+        repeats: false,
+        run: interrupt,
     },
     Command {
         name: "kill",
@@ -128,7 +141,10 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+fn run(session: &mut Session, arguments: &str) -> anyhow::Result<Flow> {
+    if !arguments.is_empty() {
+        super::launching::set_arguments(session, arguments)?;
+    }
     if let Some(attach) = &session.program.attach {
         if let Attach::Core { .. } = attach {
             bail!("a core file can only be looked at; `dapple debug PROGRAM` runs the program");
@@ -145,18 +161,22 @@ fn run(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
         session
             .screen
             .print("the program was ended to start it again");
+    } else if matches!(session.process.state, State::Ready) && session.program.is_changed {
+        // It is loaded with what was set before.
+        session.disconnect()?;
     }
     if matches!(session.process.state, State::Over) {
         session.sources.clear();
+        session.program.is_changed = false;
         session.start()?;
     }
     session.finish_configuration()?;
     Ok(Flow::Go)
 }
 
-fn start(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+fn start(session: &mut Session, arguments: &str) -> anyhow::Result<Flow> {
     super::breakpoints::set(session, "main", Lifetime::Once)?;
-    run(session, "")
+    run(session, arguments)
 }
 
 fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
@@ -168,46 +188,40 @@ fn continue_(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
 }
 
 fn next(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    one_step("next", argument)?;
-    if !matches!(argument, "" | STATEMENT) {
-        bail!("next what? `{argument}` is neither nothing nor `{STATEMENT}`");
-    }
-    let thread = session.stop()?.thread;
-    let mut arguments = NextArguments::new(thread);
-    if argument == STATEMENT {
-        arguments.granularity = Some(by_statement(session)?);
-    }
-    session.request::<NextRequest>(arguments)?;
-    session.resumed();
+    let (by, count) = match argument {
+        STATEMENT => (By::Statement, 1),
+        "" => (By::Line, 1),
+        count if is_count(count) => (By::Line, steps(count)?),
+        _ => bail!("next what? `{argument}` is neither a number nor `{STATEMENT}`"),
+    };
+    session.step(Way::Over, by, count)?;
     Ok(Flow::Go)
 }
 
-/// Refuses a repeat count, as in gdb's `next 5`.
-fn one_step(command: &str, argument: &str) -> anyhow::Result<()> {
-    if argument.parse::<u64>().is_ok() {
-        bail!("`{command}` goes one step; an empty line does it again, `until LINE` goes further");
-    }
-    Ok(())
+fn is_count(argument: &str) -> bool {
+    argument.starts_with(|first: char| first.is_ascii_digit() || first == '-')
 }
 
-fn by_statement(session: &Session) -> anyhow::Result<SteppingGranularity> {
-    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
-        bail!("this adapter steps by lines only");
+/// How often a step is done, which is once without a number.
+pub(super) fn steps(argument: &str) -> anyhow::Result<u64> {
+    match argument {
+        "" => Ok(1),
+        count => number(count, "a number of steps"),
     }
-    Ok(SteppingGranularity::Statement)
 }
 
 fn step(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
-    let thread = session.stop()?.thread;
-    let mut arguments = StepInArguments::new(thread);
     match argument {
-        "" => {}
-        STATEMENT => arguments.granularity = Some(by_statement(session)?),
-        count if count.parse::<u64>().is_ok() => one_step("step", count)?,
-        name => arguments.target_id = Some(super::moving::target(session, name)?),
+        "" => session.step(Way::Into, By::Line, 1)?,
+        STATEMENT => session.step(Way::Into, By::Statement, 1)?,
+        count if is_count(count) => session.step(Way::Into, By::Line, steps(count)?)?,
+        name => {
+            let mut arguments = StepInArguments::new(session.stop()?.thread);
+            arguments.target_id = Some(super::moving::target(session, name)?);
+            session.request::<StepInRequest>(arguments)?;
+            session.resumed();
+        }
     }
-    session.request::<StepInRequest>(arguments)?;
-    session.resumed();
     Ok(Flow::Go)
 }
 
@@ -253,27 +267,13 @@ fn is_suspended(session: &Session) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn step_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    let thread = session.stop()?.thread;
-    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
-        bail!("this adapter can't step by single instructions");
-    }
-    let arguments = StepInArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
-    session.request::<StepInRequest>(arguments)?;
-    session.resumed();
-    session.process.by_instruction = true;
+fn step_instruction(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    session.step(Way::Into, By::Instruction, steps(argument)?)?;
     Ok(Flow::Go)
 }
 
-fn next_instruction(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
-    let thread = session.stop()?.thread;
-    if session.link()?.capabilities().supports_stepping_granularity != Some(true) {
-        bail!("this adapter can't step by single instructions");
-    }
-    let arguments = NextArguments::new(thread).with_granularity(SteppingGranularity::Instruction);
-    session.request::<NextRequest>(arguments)?;
-    session.resumed();
-    session.process.by_instruction = true;
+fn next_instruction(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+    session.step(Way::Over, By::Instruction, steps(argument)?)?;
     Ok(Flow::Go)
 }
 
@@ -284,6 +284,21 @@ fn until(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     }
     super::breakpoints::set(session, argument, Lifetime::NextStop)?;
     continue_(session, "")
+}
+
+fn interrupt(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
+    if !matches!(session.process.state, State::Running) {
+        bail!("the program does not run");
+    }
+    session.pause_for_command();
+    Ok(Flow::Go)
+}
+
+/// Whether a command, given while the program runs, is for the next stop.
+pub fn waits_for_stop(line: &str) -> bool {
+    let line = super::foreign_commands::translate(line.trim()).unwrap_or_default();
+    let (name, _) = super::split(&line);
+    !super::find(name).is_ok_and(|command| command.name == "interrupt")
 }
 
 fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {

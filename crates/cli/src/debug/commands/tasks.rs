@@ -44,7 +44,7 @@ pub static COMMANDS: &[Command] = &[
     },
 ];
 
-fn tasks(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
+pub(super) fn tasks(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let most = match argument {
         "" => USUAL_TASKS,
         "all" | TREE => MOST_TASKS,

@@ -75,7 +75,7 @@ fn watch(
         return Ok(Flow::Go);
     }
     session.stop()?;
-    if session.link()?.capabilities().supports_data_breakpoints != Some(true) {
+    if !session.offers(|it| it.supports_data_breakpoints)? {
         bail!("this adapter can't watch data");
     }
     session.load_frames(session.stop()?.selected + 1)?;
@@ -107,11 +107,9 @@ fn watch(
 }
 
 fn send(session: &mut Session) -> anyhow::Result<()> {
-    let wanted = session
-        .process
-        .watches
-        .iter()
-        .map(|watch| DataBreakpoint::new(watch.data.clone()).with_access_type(watch.access));
+    let wanted = session.process.watches.iter().map(|watch| {
+        DataBreakpoint::new(watch.data.clone()).with_access_type(watch.access.clone())
+    });
     let arguments = SetDataBreakpointsArguments::new(wanted.collect());
     let answers = session
         .request::<SetDataBreakpointsRequest>(arguments)?

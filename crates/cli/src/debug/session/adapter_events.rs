@@ -1,11 +1,13 @@
 //! Dispatches the adapter's events, and handles all but stops.
 
+use anyhow::bail;
+use dapple_dap::client::breakpoints::{BreakpointId, Change};
 use dapple_dap::types::{
     self, AnyEvent, BreakpointEventReason, OutputEventCategory, ThreadEventReason,
 };
 
 use super::{Session, State};
-use crate::debug::render;
+use crate::debug::results::{self, Item, Record};
 use crate::debug::screen::Stream;
 use crate::debug::style::Role;
 use crate::debug::styled::Styled;
@@ -18,21 +20,19 @@ impl Session {
             AnyEvent::Continued(_) => {
                 if matches!(self.process.state, State::Stopped(_)) {
                     self.process.state = State::Running;
+                    let process = self.number_among_several();
+                    self.screen
+                        .record(&Record::Resumed(results::Resumed { process }));
                 }
             }
             AnyEvent::Exited(exit) => {
                 if self.process.number == 1 {
                     self.exit_code = Some(exit.exit_code);
                 }
-                let who = match self.has_children() {
-                    true => self.this_process(),
-                    false => "program".to_owned(),
-                };
-                let text = format!("{who} exited with code {}", exit.exit_code);
-                let text = self.screen.style.paint(Role::Reason, &text);
-                self.screen.print(&text);
+                self.exited(exit.exit_code);
             }
             AnyEvent::Terminated(_) => {
+                self.record_end(None);
                 self.process.state = State::Over;
                 self.breakpoints.program_ended();
                 if let Err(error) = self.close_link() {
@@ -46,6 +46,7 @@ impl Session {
                 if let Some(id) = process.system_process_id {
                     self.note_thread(id);
                     self.process.id = Some(id);
+                    self.process.is_local = process.is_local_process != Some(false);
                 }
             }
             AnyEvent::Initialized(_) if matches!(self.process.state, State::Starting) => {
@@ -58,9 +59,47 @@ impl Session {
         }
     }
 
-    pub(super) fn launched(&mut self, outcome: Result<(), String>) {
+    /// Says that the selected process has ended.
+    fn exited(&mut self, code: i64) {
+        if self.screen.is_json() {
+            return self.record_end(Some(code));
+        }
+        let who = match self.has_children() {
+            true => self.this_process(),
+            false => "program".to_owned(),
+        };
+        let text = format!("{who} exited with code {code}");
+        let text = self.screen.style.paint(Role::Reason, &text);
+        self.screen.print(&text);
+    }
+
+    /// With `--json`: writes the record of the selected process's end, unless it was written. `code`: its exit code, if that is known.
+    pub(super) fn record_end(&mut self, code: Option<i64>) {
+        if self.screen.is_json() && !std::mem::replace(&mut self.process.has_told_end, true) {
+            self.screen.record_notice();
+            let process = self.number_among_several();
+            let exited = results::Exited { code, process };
+            self.screen.record(&Record::Exited(exited));
+        }
+    }
+
+    /// The number of the selected process, in a program that has several.
+    fn number_among_several(&self) -> Option<u32> {
+        self.has_children().then_some(self.process.number)
+    }
+
+    /// The adapter has answered the launch.
+    ///
+    /// # Errors
+    /// It has refused it, and the session is over: it is a batch.
+    pub(super) fn launched(&mut self, outcome: Result<(), String>) -> anyhow::Result<()> {
         if let Err(message) = &outcome {
+            if self.input.is_batch() && self.process.number == 1 {
+                self.process.state = State::Over;
+                bail!(message.clone());
+            }
             self.screen.print_error(message);
+            self.record_end(None);
             if self.process.number > 1 {
                 // Further errors of its adapter would add nothing.
                 let _ = self.close_link();
@@ -68,6 +107,7 @@ impl Session {
             self.process.state = State::Over;
         }
         self.process.launch = outcome;
+        Ok(())
     }
 
     /// Records a thread, if none was recorded before. `id` may be the process's, which on Linux is also its
@@ -106,26 +146,27 @@ impl Session {
             let gone = changed.breakpoint.id;
             self.process.watches.retain(|watch| watch.id != gone);
         }
-        let Some(breakpoint) = changed
-            .breakpoint
-            .id
-            .and_then(|id| self.breakpoints.by_id(id))
-        else {
-            return;
-        };
-        let was_verified = breakpoint
-            .answer
-            .as_ref()
-            .is_some_and(|answer| answer.verified);
-        if changed.reason == BreakpointEventReason::Removed {
-            breakpoint.answer = None;
+        let id = changed.breakpoint.id;
+        let is_known = id.is_some_and(|id| self.breakpoints.by_id(id).is_some());
+        if changed.reason == BreakpointEventReason::New && !is_known {
             return;
         }
-        breakpoint.answer = Some(changed.breakpoint.into());
-        let now = breakpoint.clone();
-        if !was_verified && now.answer.as_ref().is_some_and(|answer| answer.verified) {
-            let text = render::breakpoint(&now, self.screen.style);
-            self.screen.print(&text);
+        let verified: Vec<BreakpointId> = { self.breakpoints.placed.iter() }
+            .filter(|entry| entry.is_verified())
+            .map(|entry| entry.id)
+            .collect();
+        for change in self.breakpoints.placed.event(&changed) {
+            let Change::Changed(id) = change else {
+                continue;
+            };
+            if let Some(breakpoint) = self.breakpoints.get(id.0)
+                && let Some(answer) = self.breakpoints.answer(id.0)
+                && answer.verified
+                && !verified.contains(&id)
+            {
+                let found = results::Breakpoint::of(breakpoint, Some(answer), self.screen.style);
+                self.screen.show(Item::Breakpoint(found));
+            }
         }
     }
 }

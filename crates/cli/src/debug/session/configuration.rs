@@ -7,9 +7,8 @@ use dapple_adapter::{
     ReadVisualizersArguments, ReadVisualizersRequest, SetSkipArguments, SetSkipRequest,
 };
 use dapple_dap::types::{
-    FunctionBreakpoint, SetBreakpointsArguments, SetBreakpointsRequest,
-    SetExceptionBreakpointsArguments, SetExceptionBreakpointsRequest,
-    SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest, Source,
+    FunctionBreakpoint, SetExceptionBreakpointsArguments, SetExceptionBreakpointsRequest,
+    SetFunctionBreakpointsArguments, SetFunctionBreakpointsRequest,
 };
 
 use super::{Session, State};
@@ -48,31 +47,21 @@ impl Session {
     }
 
     pub(super) fn send_breakpoints_here(&mut self, file: &Path) -> anyhow::Result<()> {
-        if self.process.link.is_none() {
-            return Ok(());
-        }
-        let name = file
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let mut source = Source::new().with_path(file.to_string_lossy().into_owned());
-        source.name = name;
-        let arguments =
-            SetBreakpointsArguments::new(source).with_breakpoints(self.breakpoints.in_file(file));
-        let answer = self.request::<SetBreakpointsRequest>(arguments)?;
-        self.breakpoints.answered(Some(file), answer.breakpoints);
-        Ok(())
+        self.send_set_here(Some(file))
     }
 
     pub(super) fn send_function_breakpoints_here(&mut self) -> anyhow::Result<()> {
+        self.send_set_here(None)
+    }
+
+    fn send_set_here(&mut self, file: Option<&Path>) -> anyhow::Result<()> {
         let Some(link) = &self.process.link else {
             return Ok(());
         };
-        if link.capabilities().supports_function_breakpoints != Some(true) {
-            return Ok(());
+        if let Some(update) = self.breakpoints.update(file, &link.capabilities()) {
+            let answers = link.update(&update)?;
+            self.breakpoints.placed.answered(&update, answers);
         }
-        let arguments = SetFunctionBreakpointsArguments::new(self.breakpoints.functions());
-        let answer = self.request::<SetFunctionBreakpointsRequest>(arguments)?;
-        self.breakpoints.answered(None, answer.breakpoints);
         Ok(())
     }
 

@@ -1,36 +1,46 @@
 //! One debugging session: the state of the program, and the event loop.
 //!
-//! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the selected process doesn't run. A
+//! The loop waits for a command, a message from the adapter, or Ctrl-C. It asks for commands only while the selected process doesn't run, or with
+//! `--json`. A
 //! command that resumes the program returns at once, and the stop that follows is an event like any other. So no command waits for a stop.
 
 mod adapter_events;
 mod configuration;
+mod interrupting;
 mod processes;
+mod scripts;
+mod steps;
 mod stops;
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use dapple_dap::client::Pending;
 use dapple_dap::message::Request;
 use dapple_dap::types::{
-    self, AnyEvent, ConfigurationDoneRequest, DisconnectArguments, DisconnectRequest,
-    PauseArguments, PauseRequest, StartDebuggingRequestArguments,
+    self, AnyEvent, Capabilities, ConfigurationDoneRequest, DisconnectArguments,
+    StartDebuggingRequestArguments,
 };
 
+use super::adapters::Adapter;
 use super::breakpoints::Breakpoints;
-use super::commands::{self, Flow};
+use super::commands::{self, Display, Examined, Flow, Values};
 use super::complete::Completer;
 use super::exceptions::Exceptions;
-use super::input::{Input, Line, Next, PROMPT};
-use super::link::{Adapter, Attach, Link, Program, Start};
+use super::input::{Input, Line, Next, PROMPT, PROMPT_OF_BLOCK};
+use super::interrupts::{GRACE, Interrupted, Interrupts};
+use super::link::{Attach, Link, Opening, Program, Start};
+use super::results::{self, Failure, Record};
 use super::screen::Screen;
 use super::source_view::Sources;
 use crate::wire_log::WireLog;
 
 pub use processes::{Finishing, Process};
+pub use scripts::{BlockOf, Origin, Scripted, Scripts};
+pub use steps::{By, Way};
 pub use stops::Stop;
 
 /// After Ctrl-C, how long a launched program may take to stop by the SIGINT that the terminal sends it too. If it doesn't stop by then, the
@@ -55,7 +65,31 @@ pub enum Event {
     StartDebugging(u32, Box<StartDebuggingRequestArguments>),
     /// A SIGINT. (At the line editor's prompt, Ctrl-C is a key and no signal.)
     Interrupt,
+    /// The session has taken as long as it may (`--timeout`).
+    TimeOver,
 }
+
+/// A command has failed, in a session that ends then (`--batch`).
+#[derive(Debug)]
+pub struct CommandFailed(pub anyhow::Error);
+
+impl std::fmt::Display for CommandFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#}", self.0)
+    }
+}
+
+impl std::error::Error for CommandFailed {}
+
+/// There is no stop to look at.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoStop(pub &'static str);
+
+/// The session has taken as long as it may.
+#[derive(Debug, thiserror::Error)]
+#[error("the session has taken as long as it may (--timeout)")]
+pub struct TimeOver;
 
 /// The state of the program.
 #[derive(Debug)]
@@ -86,6 +120,14 @@ pub struct Session {
     pub exceptions: Exceptions,
     /// Patterns of code that steps don't enter.
     pub skip: Vec<String>,
+    /// The user's own commands.
+    pub scripts: Scripts,
+    /// What is shown at each stop.
+    pub displays: Vec<Display>,
+    /// Values that were printed, and the user's own variables.
+    pub values: Values,
+    /// What memory was shown last.
+    pub examined: Option<Examined>,
     /// The selected process.
     pub process: Process,
     /// The exit code of the first process; `None` until it has exited.
@@ -111,6 +153,15 @@ pub struct Session {
     /// Events taken from `events` but not handled yet.
     waiting: VecDeque<Event>,
     sender: Sender<Event>,
+    interrupts: Interrupts,
+    /// How often Ctrl-C has asked for a stop that hasn't come.
+    pauses: u32,
+    /// Whether the session goes on after a command that has failed, also with `--batch`.
+    pub keeps_going: bool,
+    /// How many commands have failed.
+    pub failed_commands: u32,
+    /// Whether the session has ended while the program was stopped by an exception or a signal.
+    pub has_ended_at_failure: bool,
 }
 
 impl Session {
@@ -122,7 +173,7 @@ impl Session {
         log: WireLog,
         input: Input,
         completer: Completer,
-        (sender, events): (Sender<Event>, Receiver<Event>),
+        (sender, events, interrupts): (Sender<Event>, Receiver<Event>, Interrupts),
     ) -> Self {
         Self {
             screen,
@@ -131,6 +182,10 @@ impl Session {
             breakpoints: Breakpoints::default(),
             exceptions: Exceptions::default(),
             skip: vec!["std".to_owned()],
+            scripts: Scripts::default(),
+            displays: Vec::new(),
+            values: Values::default(),
+            examined: None,
             process: Process::new(1, None, 0, State::Over),
             exit_code: None,
             others: Vec::new(),
@@ -148,6 +203,11 @@ impl Session {
             events,
             waiting: VecDeque::new(),
             sender,
+            interrupts,
+            pauses: 0,
+            keeps_going: false,
+            failed_commands: 0,
+            has_ended_at_failure: false,
         }
     }
 
@@ -156,10 +216,31 @@ impl Session {
     /// # Errors
     /// The program can't be started, the adapter ended unexpectedly or failed to disconnect, or, with `--batch`, a command failed.
     pub fn run(&mut self) -> anyhow::Result<()> {
-        let outcome = self.start().and_then(|()| self.main_loop());
+        let outcome = self.first_start().and_then(|()| self.main_loop());
         self.screen.prompt_answered();
+        let is_stopped = matches!(self.process.state, State::Stopped(_));
+        self.has_ended_at_failure = is_stopped && self.process.is_at_failure;
         let ended = self.disconnect();
-        outcome.and(ended)
+        match ended {
+            // How the program has ended says more.
+            Err(error) if self.input.is_batch() && self.exit_code.is_some() => {
+                self.screen.print_error(&format!("{error:#}"));
+                outcome
+            }
+            ended => outcome.and(ended),
+        }
+    }
+
+    /// Where somebody types, an adapter of somebody else that can't be started leaves the prompt: `run` tries again.
+    fn first_start(&mut self) -> anyhow::Result<()> {
+        let outcome = self.start();
+        match outcome {
+            Err(error) if self.input.is_interactive() && !self.is_own_adapter() => {
+                self.screen.print_error(&format!("{error:#}"));
+                Ok(())
+            }
+            outcome => outcome,
+        }
     }
 
     fn main_loop(&mut self) -> anyhow::Result<()> {
@@ -173,11 +254,21 @@ impl Session {
                     return Ok(());
                 }
             }
-            if !matches!(self.process.state, State::Running | State::Starting) && !self.prompting {
-                match self.input.next() {
-                    Next::Scripted(line) => {
-                        self.screen.print(&format!("{PROMPT}{line}"));
-                        if self.execute(&line)? == Flow::Quit {
+            self.screen.record_notice();
+            if self.screen.is_closed() {
+                return Ok(());
+            }
+            let runs = matches!(self.process.state, State::Running | State::Starting);
+            let is_due = !runs && self.screen.is_json() && self.input.has_scripted();
+            if is_due || !self.prompting && (!runs || self.reads_ahead()) {
+                let prompt = self.prompt();
+                let next = match runs {
+                    true => self.input.request(prompt),
+                    false => self.input.next(prompt),
+                };
+                match next {
+                    Next::Scripted(scripted) => {
+                        if self.execute_scripted(scripted)? == Flow::Quit {
                             return Ok(());
                         }
                         continue;
@@ -188,7 +279,10 @@ impl Session {
                         }
                         self.prompting = true;
                     }
-                    Next::NoMore => return Ok(()),
+                    Next::NoMore => {
+                        self.check_block(None)?;
+                        return Ok(());
+                    }
                 }
             }
             let Some(event) = self.wait()? else { continue };
@@ -198,26 +292,41 @@ impl Session {
         }
     }
 
+    /// Whether commands are read while the program runs, too: a program that types them can't press Ctrl-C. They wait for the next stop, but for
+    /// `interrupt`.
+    fn reads_ahead(&self) -> bool {
+        self.screen.is_json() && self.input.reads_stdin()
+    }
+
     fn handle(&mut self, event: Event) -> anyhow::Result<Flow> {
         match event {
             Event::Line(line) => {
                 self.prompting = false;
                 self.screen.prompt_answered();
+                let runs = matches!(self.process.state, State::Running | State::Starting);
+                let waits = self.reads_ahead() && (runs || self.input.has_scripted());
                 match line {
+                    Line::Command(line) if waits && commands::waits_for_stop(&line) => {
+                        self.input.queue(line);
+                    }
                     Line::Command(line) => return self.execute(&line),
-                    Line::Cleared => {}
-                    Line::End => return commands::run(self, "quit"),
+                    Line::Cleared => self.scripts.drop_block(),
+                    Line::End if waits => self.input.ends(),
+                    Line::End => {
+                        self.check_block(None)?;
+                        return commands::run(self, "quit");
+                    }
                 }
             }
             Event::Interrupt => self.interrupt(),
+            Event::TimeOver => bail!(TimeOver),
             Event::Adapter(run, event) => self.in_process(run, |session| {
                 session.adapter_event(*event);
                 Ok(())
             })?,
-            Event::Launched(run, outcome) => self.in_process(run, |session| {
-                session.launched(outcome);
-                Ok(())
-            })?,
+            Event::Launched(run, outcome) => {
+                self.in_process(run, |session| session.launched(outcome))?
+            }
             Event::AdapterEnded(run) => self.in_process(run, Self::adapter_ended)?,
             Event::StartDebugging(run, child) if self.has_session(run) => self.open_child(&child),
             Event::StartDebugging(..) => {}
@@ -226,41 +335,172 @@ impl Session {
     }
 
     fn adapter_ended(&mut self) -> anyhow::Result<()> {
-        if self.process.link.take().is_none() {
+        let Some(how) = self.lose_adapter() else {
             return Ok(());
+        };
+        let whose = match self.has_children() {
+            true => format!(" of {}", self.this_process()),
+            false => String::new(),
+        };
+        let text = format!("the debug adapter{whose} ended unexpectedly{how}");
+        if self.input.is_batch() && !self.has_children() {
+            bail!(text);
         }
-        self.process.state = State::Over;
-        if self.has_children() {
-            let process = self.this_process();
-            let text = format!("the debug adapter of {process} ended unexpectedly");
-            self.screen.print_error(&text);
-            return Ok(());
-        }
-        bail!("the debug adapter ended unexpectedly");
+        let hint = match self.has_children() {
+            true => "",
+            false => "; `run` starts it anew",
+        };
+        self.screen.print_error(&format!("{text}{hint}"));
+        Ok(())
     }
 
-    /// Runs a command. An empty line runs the last command again if [`commands::repeats`] allows that. An error is printed or, with
+    /// The adapter of the selected process is gone, or to be ended: closes the connection. Returns how it has ended, as a part of a sentence. `None`:
+    /// there was none.
+    fn lose_adapter(&mut self) -> Option<String> {
+        let link = self.process.link.take()?;
+        self.record_end(None);
+        self.process.state = State::Over;
+        self.breakpoints.program_ended();
+        self.breakpoints.placed.restarted();
+        let how = link.how_ended();
+        link.close();
+        Some(how)
+    }
+
+    fn execute_scripted(&mut self, scripted: Scripted) -> anyhow::Result<Flow> {
+        let Scripted {
+            line,
+            origin,
+            depth,
+            ends_file,
+        } = scripted;
+        self.scripts.depth = depth;
+        if ends_file {
+            let file = origin.place().map(|(file, _)| file);
+            return self.check_block(file);
+        }
+        if origin == Origin::Option && !self.screen.is_json() {
+            let prompt = self.prompt();
+            self.screen.print(&format!("{prompt}{line}"));
+        }
+        self.execute_from(&line, &origin)
+    }
+
+    /// Runs a command. An empty line runs the last command again if [`commands::repeated`] allows that. An error is printed or, with
     /// `--batch`, returned.
     fn execute(&mut self, line: &str) -> anyhow::Result<Flow> {
+        self.scripts.depth = 0;
+        self.execute_from(line, &Origin::Option)
+    }
+
+    fn execute_from(&mut self, line: &str, origin: &Origin) -> anyhow::Result<Flow> {
+        self.screen.record_notice();
+        self.scripts.running = (line.trim().to_owned(), origin.clone());
+        match self.try_to_execute(line) {
+            Ok(flow) => {
+                self.record_command(line, origin, None);
+                Ok(flow)
+            }
+            Err(error) => self.failed(line, origin, error),
+        }
+    }
+
+    /// At the end of a file, or of all lines: a block that lacks its `end` is an error of the line that has begun it.
+    fn check_block(&mut self, file: Option<&Path>) -> anyhow::Result<Flow> {
+        match self.scripts.unended(file) {
+            Some((line, origin)) => {
+                let error = anyhow!("`{line}` has no `end`");
+                self.failed(&line, &origin, error)
+            }
+            None => Ok(Flow::Go),
+        }
+    }
+
+    /// A command has failed: drops the lines behind it that depend on it. The error is printed or, with `--batch`, returned.
+    fn failed(
+        &mut self,
+        line: &str,
+        origin: &Origin,
+        error: anyhow::Error,
+    ) -> anyhow::Result<Flow> {
+        // A script that looks at a crash, if there is one, succeeds where there is none.
+        let is_over = error.is::<NoStop>() && self.exit_code.is_some() && self.input.is_batch();
+        let goes_on = is_over || self.input.is_batch() && self.keeps_going;
+        if !goes_on {
+            self.input.drop_interposed();
+        }
+        let error = match origin.place() {
+            Some((file, number)) => error.context(format!("{}:{number}", file.display())),
+            None => error,
+        };
+        if matches!(origin, Origin::Script(..)) && !goes_on {
+            self.input.drop_script();
+        }
+        self.failed_commands += u32::from(!is_over);
+        self.record_command(line, origin, Some(&error));
+        if self.input.is_batch() && !goes_on {
+            return Err(CommandFailed(error).into());
+        }
+        if !self.screen.is_json() {
+            self.screen.print_error(&format!("{error:#}"));
+        }
+        Ok(Flow::Go)
+    }
+
+    /// With `--json`: writes the record of a command that was run.
+    fn record_command(&mut self, line: &str, origin: &Origin, error: Option<&anyhow::Error>) {
+        if !self.screen.is_json() {
+            return;
+        }
+        let items = self.screen.take_items();
+        let state = match self.process.state {
+            State::Ready => results::State::NotStarted,
+            State::Running | State::Starting => results::State::Running,
+            State::Stopped(_) => results::State::Stopped,
+            State::Over => results::State::Ended,
+        };
+        self.screen.record(&Record::Command(results::Ran {
+            command: line.to_owned(),
+            by: match origin {
+                Origin::Option | Origin::Input | Origin::Script(..) => None,
+                Origin::File(..) => Some(results::By::File),
+                Origin::Breakpoint => Some(results::By::Breakpoint),
+                Origin::Defined => Some(results::By::Defined),
+            },
+            error: error.map(Failure::of),
+            items,
+            state,
+        }));
+    }
+
+    fn try_to_execute(&mut self, line: &str) -> anyhow::Result<Flow> {
         let mut line = line.trim().to_owned();
+        if self.scripts.takes_down() {
+            self.take_down(&line)?;
+            return Ok(Flow::Go);
+        }
+        if line.starts_with('#') {
+            return Ok(Flow::Go);
+        }
         if line.is_empty() {
             if self.last_command.is_empty() {
                 return Ok(Flow::Go);
             }
             line.clone_from(&self.last_command);
         }
-        self.last_command = if commands::repeats(&line) {
-            line.clone()
-        } else {
-            String::new()
-        };
-        match commands::run(self, &line) {
-            Ok(flow) => Ok(flow),
-            Err(error) if self.input.is_batch() => Err(error),
-            Err(error) => {
-                self.screen.print_error(&format!("{error:#}"));
-                Ok(Flow::Go)
-            }
+        let line = self.scripts.expanded(&line);
+        self.last_command = commands::repeated(&line).unwrap_or_default();
+        if self.calls_defined(&line)? {
+            return Ok(Flow::Go);
+        }
+        commands::run(self, &line)
+    }
+
+    /// What is shown where a line is typed.
+    fn prompt(&self) -> &'static str {
+        match self.scripts.takes_down() {
+            true => PROMPT_OF_BLOCK,
+            false => PROMPT,
         }
     }
 
@@ -269,12 +509,25 @@ impl Session {
         self.process
             .link
             .as_ref()
-            .context("the program is not running; `run` starts it")
+            .ok_or_else(|| NoStop("the program is not running; `run` starts it").into())
     }
 
     /// Whether the adapter is Dapple's, which supports arguments and requests of its own.
     pub fn is_own_adapter(&self) -> bool {
         matches!(self.adapter, Adapter::Own)
+    }
+
+    /// Whether the adapter has a capability.
+    pub fn offers(
+        &self,
+        capability: impl FnOnce(&Capabilities) -> Option<bool>,
+    ) -> anyhow::Result<bool> {
+        Ok(capability(&self.link()?.capabilities()) == Some(true))
+    }
+
+    /// Whether the adapter is started here, and inherits our environment. Otherwise somebody else has started it.
+    pub fn starts_adapter(&self) -> bool {
+        !matches!(self.adapter, Adapter::At(_, None))
     }
 
     /// Whether the values of variables and the adapter's own output may contain colours: this client shows colours, and the adapter has them.
@@ -285,7 +538,11 @@ impl Session {
     }
 
     /// Sends a request and waits for its answer.
-    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response> {
+    pub fn request<R: Request>(&self, arguments: R::Arguments) -> anyhow::Result<R::Response>
+    where
+        R::Response: Send + 'static,
+        Pending<R>: Send + 'static,
+    {
         self.link()?.request::<R>(arguments)
     }
 
@@ -302,10 +559,12 @@ impl Session {
         let pending = self.link()?.send::<R>(arguments)?;
         let request = pending.seq();
         let (answered, answer) = crossbeam_channel::bounded(1);
-        std::thread::spawn(move || answered.send(pending.wait_for(Duration::MAX)));
+        std::thread::spawn(move || answered.send(pending.wait_at_most(Duration::MAX)));
         let mut cancel_at = crossbeam_channel::never();
+        let mut give_up_at = crossbeam_channel::never();
         let mut was_interrupted = false;
         loop {
+            let mut is_to_cancel = false;
             crossbeam_channel::select! {
                 recv(answer) -> outcome => return Ok(outcome.context(NO_INPUT)??),
                 recv(self.events) -> event => match event.context(NO_INPUT)? {
@@ -314,10 +573,23 @@ impl Session {
                         was_interrupted = true;
                         cancel_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
                     }
-                    Event::Interrupt => self.link()?.cancel(request),
+                    Event::Interrupt => is_to_cancel = true,
+                    Event::TimeOver => {
+                        is_to_cancel = true;
+                        give_up_at = crossbeam_channel::after(GRACE);
+                        self.waiting.push_front(Event::TimeOver);
+                    }
                     event => self.waiting.push_back(event),
                 },
-                recv(cancel_at) -> _ => self.link()?.cancel(request),
+                recv(cancel_at) -> _ => is_to_cancel = true,
+                recv(give_up_at) -> _ => bail!(Interrupted::of(R::COMMAND)),
+            }
+            if is_to_cancel {
+                self.link()?.cancel(request);
+                // Ours answers once the function that it has called is left.
+                if !self.is_own_adapter() {
+                    give_up_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
+                }
             }
         }
     }
@@ -332,21 +604,47 @@ impl Session {
         (self.process.number, self.last_number, self.process.id) = (1, 1, None);
         self.exit_code = None;
         self.process.launch = Ok(());
-        let link = Link::open(
-            &self.adapter,
-            self.log.options(self.process.run.into()),
-            Start::Program(&self.program, &self.skip),
-            self.program.follow_forks,
-            self.input.program_stdin(),
-            self.screen.style,
-            (self.process.run, &self.sender),
-        )?;
+        self.process.has_told_end = false;
+        let start = Start::Program(&self.program, &self.skip);
+        let link = Link::open(self.opening(start, self.process.run))?;
+        self.completer.set_search(link.name_search());
         self.process.link = Some(link);
+        let loaded = self.load();
+        if loaded.is_err() && self.process.link.is_some() {
+            // An adapter that has not got that far is of no use. What fails now adds nothing to the error.
+            let _ = self.disconnect();
+        }
+        loaded
+    }
+
+    /// What a session with the adapter is opened with.
+    fn opening<'o>(&'o self, start: Start<'o>, run: u32) -> Opening<'o> {
+        let process = self.process.link.as_ref().and_then(Link::process);
+        let options = self.log.options(run.into());
+        Opening {
+            adapter: &self.adapter,
+            process,
+            options,
+            start,
+            follow_forks: self.program.follow_forks,
+            stdin: self.input.program_stdin(),
+            shares_stdout: !self.screen.is_json(),
+            style: self.screen.style,
+            run,
+            events: &self.sender,
+            interrupts: &self.interrupts,
+        }
+    }
+
+    /// Waits until the adapter has loaded the program, and sends the breakpoints.
+    fn load(&mut self) -> anyhow::Result<()> {
         // Waits for `initialized`: breakpoints can be set from then on. An adapter that can't launch may never send it; its error answer to
         // the launch ends the wait, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and
         // answers when the program exists, so its answer is waited for too. Other adapters may answer only after `configurationDone`.
         let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
+        let mut typed = Vec::new();
         while !(takes_breakpoints && is_there) {
+            self.screen.record_notice();
             let event = match self.waiting.pop_front() {
                 Some(event) => event,
                 None => self.events.recv().context(NO_INPUT)?,
@@ -357,20 +655,26 @@ impl Session {
                     AnyEvent::Terminated(_) => {}
                     event => self.adapter_event(event),
                 },
-                Event::Launched(run, Err(message)) if run == self.process.run => {
-                    // The launch's error is the one to report. What fails while disconnecting adds nothing to it.
-                    let _ = self.disconnect();
-                    bail!(message);
+                Event::Launched(run, Err(message)) if run == self.process.run => bail!(message),
+                Event::AdapterEnded(run) if run == self.process.run => {
+                    let how = { self.process.link.as_ref() }.map(Link::how_ended);
+                    let how = how.unwrap_or_default();
+                    bail!("the debug adapter ended before it had loaded the program{how}");
                 }
                 Event::Launched(run, outcome) if run == self.process.run => {
-                    self.launched(outcome);
+                    self.launched(outcome)?;
                     is_there = true;
                 }
                 Event::Interrupt => bail!("interrupted while the program was being loaded"),
+                // It is for afterwards.
+                Event::Line(line) => typed.push(Event::Line(line)),
                 event => {
                     self.handle(event)?;
                 }
             }
+        }
+        for line in typed.into_iter().rev() {
+            self.waiting.push_front(line);
         }
         self.process.state = State::Ready;
         for file in self.breakpoints.files() {
@@ -390,6 +694,12 @@ impl Session {
         self.process.state = State::Running;
         self.process.finishing = None;
         self.process.by_instruction = false;
+        self.process.steps_left = None;
+        self.process.is_at_failure = false;
+        // What was written before is not of this run.
+        self.screen.take_output();
+        self.pauses = 0;
+        self.input.drop_commands_of_breakpoint();
         self.process.listed = None;
         if self.input.is_interactive() {
             self.screen.share();
@@ -409,10 +719,10 @@ impl Session {
             return Ok(());
         };
         self.process.state = State::Over;
-        self.breakpoints.forget_answers();
+        self.breakpoints.placed.restarted();
         let ends = self.program.attach.is_none() && !self.detaching;
         let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
-        let answer = link.request::<DisconnectRequest>(arguments);
+        let answer = link.disconnect(arguments);
         link.close();
         // Output that has already arrived is still shown; other events of this process no longer matter.
         for event in std::mem::take(&mut self.waiting)
@@ -430,9 +740,7 @@ impl Session {
             }
         }
         self.process.run = 0;
-        answer
-            .map(|_| ())
-            .context("the adapter did not end in order")
+        answer.context("the adapter did not end in order")
     }
 
     /// Prints whether the program was killed or detached; prints nothing after a core file.
@@ -441,7 +749,9 @@ impl Session {
             .print(match (&self.program.attach, self.detaching) {
                 // There was no process.
                 (Some(Attach::Core { .. }), _) => return,
-                (Some(Attach::Process { .. }), _) | (None, true) => "detached from the program",
+                (Some(Attach::Process { .. } | Attach::Given), _) | (None, true) => {
+                    "detached from the program"
+                }
                 (None, false) => "the program was ended",
             });
     }
@@ -471,36 +781,5 @@ impl Session {
             }
             Err(RecvTimeoutError::Disconnected) => bail!(NO_INPUT),
         }
-    }
-
-    /// Handles Ctrl-C while the program runs. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops
-    /// by itself; a pause would be a second stop for one key. So a pause is requested only if no stop comes in time, or at the second
-    /// Ctrl-C. A program in another process group is paused at once.
-    fn interrupt(&mut self) {
-        if !matches!(self.process.state, State::Running) {
-            return;
-        }
-        match self.pause_at {
-            None if self.has_our_terminal() => {
-                self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE)
-            }
-            _ => self.pause(),
-        }
-    }
-
-    /// Whether the terminal's signals reach the program as well as this process.
-    fn has_our_terminal(&self) -> bool {
-        self.is_own_adapter() && self.program.attach.is_none()
-    }
-
-    fn pause(&mut self) {
-        self.pause_at = None;
-        let Some(link) = &self.process.link else {
-            return;
-        };
-        // Requesting the threads first would, in some adapters, wait for the very stop that is requested here.
-        let thread = link.known_thread().unwrap_or_default();
-        // If the program has ended or stopped by itself, events report that.
-        let _ = self.request::<PauseRequest>(PauseArguments::new(thread));
     }
 }

@@ -7,15 +7,16 @@ use std::mem::swap;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use dapple_dap::client::breakpoints::Breakpoints;
 use dapple_dap::types::{
     ConfigurationDoneArguments, ConfigurationDoneRequest, StartDebuggingRequestArguments,
 };
 
+use super::steps::StepsLeft;
 use super::{Session, State};
-use crate::debug::breakpoints::Answer;
 use crate::debug::commands::Watch;
 use crate::debug::link::{Link, Start};
-use crate::debug::render;
+use crate::debug::results::Frame;
 use crate::debug::style::Role;
 
 /// The progress of `finish`. The protocol can only step out of the innermost frame, so several steps out may be needed for a frame further
@@ -50,6 +51,8 @@ pub struct Process {
     pub(super) number: u32,
     /// Its process id, if known.
     pub(super) id: Option<i64>,
+    /// `false` if the adapter says that it runs on another machine.
+    pub(super) is_local: bool,
     /// The number of its adapter's run, 0 after the adapter was closed.
     pub(super) run: u32,
     pub(super) link: Option<Link>,
@@ -60,40 +63,61 @@ pub struct Process {
     pub finishing: Option<Finishing>,
     /// The step in progress is by one instruction: when the step has ended, the next instruction is shown instead of the source.
     pub by_instruction: bool,
+    /// The steps that follow the one in progress.
+    pub(super) steps_left: Option<StepsLeft>,
     /// The file and last line shown, from which `list` continues.
     pub listed: Option<(PathBuf, usize)>,
+    /// Whether a thread has stopped for an exception or a signal, and it has not run on since.
+    pub(super) is_at_failure: bool,
+    /// With `--json`: its end is told.
+    pub(super) has_told_end: bool,
     /// Its watchpoints.
     pub watches: Vec<Watch>,
-    /// While another process is selected: what this process's adapter has answered for each breakpoint, by the breakpoint's number.
-    answers: Vec<(u32, Answer)>,
+    /// While another process is selected: the breakpoints as this process's adapter has them.
+    placed: Breakpoints,
 }
 
 impl Process {
+    /// Its process id, if the adapter has said it.
+    pub fn id(&self) -> Option<i64> {
+        self.id
+    }
+
     /// A process without a connection to its adapter, of which only these four facts are known yet.
     pub(super) fn new(number: u32, id: Option<i64>, run: u32, state: State) -> Self {
         Self {
             number,
             id,
+            is_local: true,
             run,
             link: None,
             launch: Ok(()),
             state,
             finishing: None,
             by_instruction: false,
+            steps_left: None,
             listed: None,
+            is_at_failure: false,
+            has_told_end: false,
             watches: Vec::new(),
-            answers: Vec::new(),
+            placed: Breakpoints::new(),
         }
     }
 }
 
 impl Session {
+    /// The id of the selected process, if that is on this machine as far as we know.
+    pub fn local_process(&self) -> Option<i64> {
+        let is_local = self.process.is_local && self.adapter.is_local();
+        self.process.id.filter(|_| is_local)
+    }
+
     /// Exchanges the selected process and the one at `index` of `others`.
     fn exchange(&mut self, index: usize) {
         let other = &mut self.others[index];
         swap(&mut self.process, other);
-        swap(&mut self.process.answers, &mut other.answers);
-        self.breakpoints.exchange_answers(&mut other.answers);
+        swap(&mut self.process.placed, &mut other.placed);
+        swap(&mut self.breakpoints.placed, &mut other.placed);
     }
 
     /// Whether the program has or had several processes.
@@ -169,15 +193,7 @@ impl Session {
         let id = id.and_then(|id| id.decode::<i64>().ok());
         self.last_run += 1;
         let run = self.last_run;
-        let link = Link::open(
-            &self.adapter,
-            self.log.options(run.into()),
-            Start::Child(request),
-            self.program.follow_forks,
-            self.input.program_stdin(),
-            self.screen.style,
-            (run, &self.sender),
-        );
+        let link = Link::open(self.opening(Start::Child(request), run));
         let link = match link {
             Ok(link) => link,
             Err(error) => {
@@ -190,7 +206,11 @@ impl Session {
         child.link = Some(link);
         self.others.push(child);
         let name = process_name(self.last_number, id);
-        let text = format!("{name} was begun by a fork");
+        let how = match self.is_own_adapter() {
+            true => "was begun by a fork",
+            false => "has a session of its own, which the adapter has asked for",
+        };
+        let text = format!("{name} {how}");
         let text = self.screen.style.paint(Role::Aside, &text);
         self.screen.print(&text);
     }
@@ -276,7 +296,7 @@ impl Session {
                 State::Ready => "not started yet".to_owned(),
                 State::Starting | State::Running => "running".to_owned(),
                 State::Stopped(stop) => match stop.frame() {
-                    Some(frame) => format!("stopped in {}", render::frame(frame, style)),
+                    Some(frame) => format!("stopped in {}", Frame::of(frame).text(style)),
                     None => "stopped".to_owned(),
                 },
                 State::Over => return,

@@ -12,14 +12,19 @@ use dapple_dap::types::{
     Thread, ThreadsRequest,
 };
 
-use super::{Session, State};
+use super::{NoStop, Session, State};
 use crate::debug::breakpoints::Lifetime;
-use crate::debug::link::Link;
+use crate::debug::link::{Attach, Link};
+use crate::debug::results::{self, Item, Record};
 use crate::debug::style::Role;
-use crate::debug::{commands, complete, render, source_view};
+use crate::debug::{commands, complete, render};
 
 /// How many frames [`Session::select_own_code`] searches, from the innermost.
 const FRAMES_SEARCHED: usize = 200;
+/// How many frames the record of a stop has.
+const FRAMES_TOLD: usize = 10;
+/// How many variables the record of a stop has.
+const LOCALS_TOLD: usize = 30;
 
 /// A stop: the selected thread and frame.
 #[derive(Debug)]
@@ -37,6 +42,17 @@ pub struct Stop {
 }
 
 impl Stop {
+    /// A thread's innermost frame, with no frames loaded yet.
+    pub fn of(thread: i64) -> Self {
+        Self {
+            thread,
+            frames: Vec::new(),
+            complete: false,
+            selected: 0,
+            write: None,
+        }
+    }
+
     /// The selected frame.
     pub fn frame(&self) -> Option<&StackFrame> {
         self.frames.get(self.selected)
@@ -63,14 +79,8 @@ impl Session {
         if let Some(link) = &self.process.link {
             link.set_known_thread(id);
         }
-        let stop = Stop {
-            thread: id,
-            frames: Vec::new(),
-            complete: false,
-            selected: 0,
-            write: None,
-        };
-        self.process.state = State::Stopped(Box::new(stop));
+        self.process.state = State::Stopped(Box::new(Stop::of(id)));
+        self.process.is_at_failure = self.is_failure(body);
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
             return;
         }
@@ -79,17 +89,34 @@ impl Session {
             && body.text.is_none()
             && previous.is_none_or(|thread| thread == id)
             && !self.selected_for_event;
-        if !expected {
-            self.report_stop(body, &numbers, id, &threads);
+        if expected && self.steps_on() {
+            return;
         }
+        self.process.steps_left = None;
+        self.screen.record_notice();
+        let cause = results::Cause {
+            expected,
+            ..self.cause_of(body, &numbers)
+        };
+        let process = self.stopped_process();
+        let stop = results::Stop::of(cause, results::Thread::of(id, &threads), process);
+        if !expected && !self.screen.is_json() {
+            let text = stop.text(self.screen.style);
+            self.screen.print(&text);
+        }
+        // Those of a temporary breakpoint, too, which is about to go.
+        let commands = self.commands_of(&numbers);
         self.delete_all(over);
         if self.selected_for_event {
             self.process.finishing = None;
             self.process.by_instruction = false;
+            self.record_stop(stop);
             return;
         }
         self.show_stop(expected);
         self.hint_at_past(body);
+        self.complete_stop(stop);
+        self.run_commands(commands);
     }
 
     /// Where a recorded program fails, says how its cause is found.
@@ -106,48 +133,100 @@ impl Session {
     /// Says why a thread stopped while another thread of the process is stopped and selected. The selection stays.
     fn report_stop_of_other_thread(&mut self, thread: i64, body: &StoppedEventBody) {
         let (numbers, over) = self.count_hits(body);
-        let text = format!(
-            "thread {thread} also {}",
-            render::stop_reason(body, &numbers)
-        );
-        self.screen.print(&text);
-        if let Some(below) = render::below_stop(body) {
-            self.screen.print(&below);
+        self.process.is_at_failure |= self.is_failure(body);
+        let cause = self.cause_of(body, &numbers);
+        if self.screen.is_json() {
+            self.screen.record_notice();
+            let threads = self.threads().unwrap_or_default();
+            let shown = results::Thread::of(thread, &threads);
+            let mut stop = results::Stop::of(cause, shown, self.stopped_process());
+            stop.selected_thread = self.stop().ok().map(|stop| stop.thread);
+            self.screen.record(&Record::Stop(Box::new(stop)));
+        } else {
+            let text = format!("thread {thread} also {}", cause.sentence);
+            self.screen.print(&text);
+            if let Some(below) = cause.text {
+                self.screen.print(&below);
+            }
         }
         self.delete_all(over);
     }
 
-    /// Says which thread stopped and why. `numbers` are those of the breakpoints that it has hit.
-    fn report_stop(
-        &mut self,
-        body: &StoppedEventBody,
-        numbers: &[u32],
-        thread: i64,
-        threads: &[Thread],
-    ) {
-        let reason = match body.reason {
-            StoppedEventReason::Entry if self.program.attach.is_some() => {
-                "stopped where it was".to_owned()
-            }
-            _ => format!("stopped {}", render::stop_reason(body, numbers)),
+    /// Whether a stop is for something that has gone wrong just now.
+    fn is_failure(&self, body: &StoppedEventBody) -> bool {
+        let is_core = matches!(self.program.attach, Some(Attach::Core { .. }));
+        body.reason == StoppedEventReason::Exception && !is_core
+    }
+
+    /// Why a thread has stopped. `numbers` are those of the breakpoints that it has hit.
+    fn cause_of(&self, body: &StoppedEventBody, numbers: &[u32]) -> results::Cause {
+        let sentence = match body.reason {
+            StoppedEventReason::Entry if self.program.attach.is_some() => "where it was".to_owned(),
+            _ => render::stop_reason(body, numbers),
         };
-        let reason = self.screen.style.paint(Role::Reason, &reason);
-        let thread = render::thread(thread, threads);
-        let text = match (self.has_children(), self.selected_for_event) {
-            (false, _) => format!("{reason}, {thread}"),
-            (true, false) => format!("{reason}, {}, {thread}", self.this_process()),
-            (true, true) => {
-                let number = self.process.number;
-                format!(
-                    "{} also {reason}, {thread}; `process {number}` looks at it",
-                    self.this_process()
-                )
-            }
-        };
-        self.screen.print(&text);
-        if let Some(below) = render::below_stop(body) {
-            self.screen.print(&below);
+        results::Cause {
+            reason: body.reason.as_str().to_owned(),
+            sentence,
+            text: render::below_stop(body),
+            breakpoints: numbers.to_vec(),
+            expected: false,
         }
+    }
+
+    /// The selected process, in a program that has several.
+    fn stopped_process(&self) -> Option<results::StoppedProcess> {
+        self.has_children().then(|| results::StoppedProcess {
+            number: self.process.number,
+            name: self.this_process(),
+            beside: self.selected_for_event,
+        })
+    }
+
+    /// With `--json`: writes the record of a stop, with the stack and the variables there.
+    fn complete_stop(&mut self, mut stop: results::Stop) {
+        if !self.screen.is_json() {
+            return;
+        }
+        // What can't be read is missing: the stop itself counts.
+        let _ = self.load_frames(FRAMES_TOLD + 1);
+        if let Ok(now) = self.stop() {
+            let frames = now.frames.iter().enumerate();
+            let frames = frames.filter(|(index, _)| *index < FRAMES_TOLD || *index == now.selected);
+            let told = frames.map(|(index, frame)| {
+                results::Frame::of(frame).numbered(index, index == now.selected)
+            });
+            stop.frames = told.collect();
+            stop.more_frames = now.frames.len() > FRAMES_TOLD;
+        }
+        let calls = self.calls_with_arguments(FRAMES_TOLD).unwrap_or_default();
+        for (frame, call) in stop.frames.iter_mut().zip(calls) {
+            frame.call = Some(call);
+        }
+        (stop.locals, stop.more_locals) = commands::locals_at_stop(self, LOCALS_TOLD);
+        self.record_stop(stop);
+    }
+
+    /// The functions of the innermost frames with their arguments, from adapters that show these.
+    pub fn calls_with_arguments(&self, count: usize) -> anyhow::Result<Vec<String>> {
+        if !self.offers(|it| it.supports_value_formatting_options)? {
+            return Ok(Vec::new());
+        }
+        let format = StackFrameFormat::new()
+            .with_parameters(true)
+            .with_parameter_names(true)
+            .with_parameter_values(true);
+        let arguments = StackTraceArguments::new(self.stop()?.thread)
+            .with_levels(i64::try_from(count)?)
+            .with_format(format);
+        let answer = self.request::<StackTraceRequest>(arguments)?;
+        let names = answer.stack_frames.into_iter().map(|frame| frame.name);
+        Ok(names.collect())
+    }
+
+    fn record_stop(&mut self, mut stop: results::Stop) {
+        stop.items = self.screen.take_items();
+        (stop.output, stop.output_cut) = self.screen.take_output();
+        self.screen.record(&Record::Stop(Box::new(stop)));
     }
 
     /// Shows where the selected thread is and, if a `finish` ended normally, the returned value. `expected`: a step has ended normally.
@@ -170,6 +249,7 @@ impl Session {
         {
             self.screen.print_error(&format!("{error:#}"));
         }
+        commands::show_displays(self);
     }
 
     /// Counts the breakpoint hits of a stop. Returns the numbers of the breakpoints that were hit, and which of these numbers belong to
@@ -241,7 +321,7 @@ impl Session {
         if let Some(own) = own {
             stop.selected = own;
             let inner = &stop.frames[0];
-            let place = render::frame(inner, style);
+            let place = results::Frame::of(inner).text(style);
             let text = match inner.presentation_hint {
                 Some(StackFramePresentationHint::Label) => place,
                 _ => format!("in {place}, called by #{own}"),
@@ -258,12 +338,13 @@ impl Session {
 
     /// The stop; the error says why there is none.
     pub fn stop(&self) -> anyhow::Result<&Stop> {
-        match &self.process.state {
-            State::Stopped(stop) => Ok(stop),
-            State::Ready => bail!("the program has not been started yet; `run` starts it"),
-            State::Running | State::Starting => bail!("the program is running"),
-            State::Over => bail!("the program is not running; `run` starts it"),
-        }
+        let why = match &self.process.state {
+            State::Stopped(stop) => return Ok(stop),
+            State::Ready => "the program has not been started yet; `run` starts it",
+            State::Running | State::Starting => "the program is running",
+            State::Over => "the program is not running; `run` starts it",
+        };
+        Err(NoStop(why).into())
     }
 
     /// The stop, for changes of the selection.
@@ -277,13 +358,7 @@ impl Session {
 
     /// Selects another thread, and its innermost frame of the user's own code as [`Self::select_own_code`] does.
     pub fn select_thread(&mut self, thread: i64) -> anyhow::Result<()> {
-        *self.stop_mut()? = Stop {
-            thread,
-            frames: Vec::new(),
-            complete: false,
-            selected: 0,
-            write: None,
-        };
+        *self.stop_mut()? = Stop::of(thread);
         self.select_own_code()
     }
 
@@ -331,31 +406,36 @@ impl Session {
             self.screen.print("this thread has no frames to show");
             return Ok(());
         };
-        let place = render::frame(&frame, self.screen.style);
-        self.show_frame(&frame, &place)
+        let place = results::Frame::of(&frame).numbered(self.stop()?.selected, true);
+        self.show_frame(&frame, place)
     }
 
     /// Selects a frame by its number and shows it with the function's whole name and the source's whole path.
     pub fn show_whole_frame(&mut self, index: usize) -> anyhow::Result<()> {
         self.choose_frame(index)?;
-        let arguments = StackTraceArguments::new(self.stop()?.thread)
+        let mut arguments = StackTraceArguments::new(self.stop()?.thread)
             .with_start_frame(i64::try_from(index)?)
-            .with_levels(1)
-            .with_format(StackFrameFormat::new().with_include_all(true));
+            .with_levels(1);
+        if self.offers(|it| it.supports_value_formatting_options)? {
+            arguments.format = Some(StackFrameFormat::new().with_include_all(true));
+        }
         let mut answer = self.request::<StackTraceRequest>(arguments)?;
         let Some(whole) = answer.stack_frames.pop() else {
             bail!("there is no frame {index} any more");
         };
-        let place = render::whole_frame(&whole, self.screen.style);
+        let place = results::Frame {
+            whole: true,
+            ..results::Frame::of(&whole).numbered(index, true)
+        };
         // Frames are known by the ids of the first request for them.
         let Some(frame) = self.stop()?.frame().cloned() else {
             bail!("there is no frame {index} any more");
         };
-        self.show_frame(&frame, &place)
+        self.show_frame(&frame, place)
     }
 
-    fn show_frame(&mut self, frame: &StackFrame, place: &str) -> anyhow::Result<()> {
-        self.screen.print(place);
+    fn show_frame(&mut self, frame: &StackFrame, place: results::Frame) -> anyhow::Result<()> {
+        self.screen.show(Item::Frame(place));
         self.refresh_names(frame);
         let Some((path, line)) = render::source_of(frame) else {
             self.screen.print(
@@ -379,8 +459,8 @@ impl Session {
     ) -> anyhow::Result<()> {
         match self.sources.lines(path) {
             Ok(lines) => {
-                let text = source_view::window(&lines, first, last, current, self.screen.style);
-                self.screen.print(&text);
+                let listing = results::Listing::of(path, &lines, first, last, current);
+                self.screen.show(Item::Source(listing));
                 self.process.listed = Some((path.to_owned(), last));
             }
             Err(error) => {

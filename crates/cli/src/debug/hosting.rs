@@ -1,0 +1,124 @@
+//! What another process needs to debug as the options say: the command line of `dapple debug --json`, and the commands of `--ex` and `--script`.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+
+use super::session::Origin;
+use super::{Options, commands};
+
+impl Options {
+    /// What is debugged, for people.
+    pub fn debuggee(&self) -> String {
+        let first = self
+            .program
+            .first()
+            .map(|word| word.to_string_lossy().into_owned());
+        let path = |path: &Path| path.display().to_string();
+        let given = || self.attach.clone().or(self.launch.clone());
+        let core = || self.core.as_deref().map(path);
+        let replayed = || self.replay.as_deref().map(path);
+        let given = first.or_else(given).or_else(core).or_else(replayed);
+        given.unwrap_or_else(|| "session".to_owned())
+    }
+
+    /// The arguments for `dapple debug --json`, and the commands to begin with.
+    ///
+    /// # Errors
+    /// Some options are only for a debugger that people or scripts use directly.
+    pub fn for_host(self) -> anyhow::Result<(Vec<OsString>, Vec<String>)> {
+        // All of them are named, so that none is forgotten.
+        let Options {
+            commands,
+            script,
+            batch,
+            keep_going,
+            timeout,
+            json: _,
+            json_text: _,
+            json_schema,
+            command_table,
+            no_init,
+            color: _,
+            adapter,
+            connect,
+            launch,
+            attach_with,
+            log,
+            debuginfod,
+            follow_forks,
+            record,
+            source_map,
+            natvis,
+            attach,
+            wait,
+            core,
+            cargo,
+            replay,
+            program,
+        } = self;
+        if batch || keep_going || json_schema || command_table || timeout.is_some() {
+            bail!(
+                "--batch, --keep-going, --timeout and --json-schema are not for sessions that stay"
+            );
+        }
+        if replay.is_some() {
+            bail!("a recording can't be replayed in a session that stays");
+        }
+        let mut given = Given::default();
+        given.flag("--no-init", no_init);
+        given.option("--adapter", adapter);
+        given.option("--connect", connect.map(|address| address.to_string()));
+        given.option("--launch", launch);
+        given.option("--attach-with", attach_with);
+        given.option("--log", log);
+        given.flag("--debuginfod", debuginfod);
+        let follows = follow_forks.to_possible_value();
+        given.option(
+            "--follow-forks",
+            follows.map(|value| value.get_name().to_owned()),
+        );
+        given.flag("--record", record);
+        for folders in source_map {
+            given.option(
+                "--source-map",
+                Some(format!("{}={}", folders.from, folders.to)),
+            );
+        }
+        for file in natvis {
+            given.option("--natvis", Some(file));
+        }
+        given.option("--attach", attach);
+        given.flag("--wait", wait);
+        given.option("--core", core);
+        given.flag("--cargo", cargo);
+        given.0.push("--".into());
+        given.0.extend(program);
+        let mut lines = commands;
+        if let Some(file) = &script {
+            let of_file = commands::lines_of(file, Origin::Script).context("--script")?;
+            lines.extend(of_file.into_iter().map(|it| it.line));
+        }
+        Ok((given.0, lines))
+    }
+}
+
+/// A command line.
+#[derive(Default)]
+struct Given(Vec<OsString>);
+
+impl Given {
+    fn flag(&mut self, name: &str, is_given: bool) {
+        self.0.extend(is_given.then(|| name.into()));
+    }
+
+    fn option(&mut self, name: &str, value: Option<impl Into<OsString>>) {
+        if let Some(value) = value {
+            let mut word = OsString::from(format!("{name}="));
+            word.push(value.into());
+            self.0.push(word);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Ctrl-C and `interrupt` while the program runs, and the end of the session's time.
+
+use std::time::Instant;
+
+use dapple_dap::types::{PauseArguments, PauseRequest};
+
+use super::{Event, INTERRUPT_PATIENCE, Session, State};
+
+impl Session {
+    /// Handles Ctrl-C while the program runs. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops
+    /// by itself; a pause would be a second stop for one key. So a pause is requested only if no stop comes in time, or at the second
+    /// Ctrl-C. A program in another process group is paused at once.
+    pub(super) fn interrupt(&mut self) {
+        if !matches!(self.process.state, State::Running) {
+            return;
+        }
+        match self.pause_at {
+            None if self.has_our_terminal() && self.pauses == 0 => {
+                self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE)
+            }
+            _ => self.pause(),
+        }
+    }
+
+    /// Whether the session has taken as long as it may.
+    pub fn is_time_over(&self) -> bool {
+        self.interrupts.is_time_over()
+    }
+
+    /// Whether somebody types, who may leave in any case.
+    pub fn leaves_at_once(&self) -> bool {
+        self.input.is_interactive()
+    }
+
+    /// Whether the terminal's signals reach the program as well as this process.
+    pub(super) fn has_our_terminal(&self) -> bool {
+        self.is_own_adapter() && self.program.attach.is_none()
+    }
+
+    /// Whether Ctrl-C was pressed since the command began, for commands that send many requests.
+    pub fn was_interrupted(&mut self) -> bool {
+        let mut was = false;
+        for event in self.events.try_iter() {
+            match event {
+                Event::Interrupt => was = true,
+                event => self.waiting.push_back(event),
+            }
+        }
+        was || self.is_time_over()
+    }
+
+    /// Asks for a stop, however often that was done before.
+    pub fn pause_for_command(&mut self) {
+        self.pauses = 0;
+        self.pause();
+    }
+
+    /// Asks for a stop. If several haven't come, the adapter is given up.
+    pub(super) fn pause(&mut self) {
+        /// So many stops are asked for.
+        const MOST: u32 = 3;
+        self.pause_at = None;
+        self.pauses += 1;
+        if self.pauses > MOST && !self.is_own_adapter() {
+            return self.give_up();
+        }
+        if self.pauses == MOST && !self.is_own_adapter() {
+            let text = "the program has not stopped; Ctrl-C once more ends the debug adapter";
+            self.screen.print_error(text);
+        }
+        let Some(link) = &self.process.link else {
+            return;
+        };
+        // Requesting the threads first would, in some adapters, wait for the very stop that is requested here.
+        let thread = link.known_thread().unwrap_or_default();
+        // If the program has ended or stopped by itself, events report that. The answer says nothing more.
+        let _ = link.send::<PauseRequest>(PauseArguments::new(thread));
+    }
+
+    /// Ends an adapter that does nothing that it is asked for.
+    fn give_up(&mut self) {
+        self.lose_adapter();
+        // What it has still sent is of no use.
+        self.process.run = 0;
+        self.screen
+            .print_error("the debug adapter was ended; `run` starts it anew");
+    }
+}

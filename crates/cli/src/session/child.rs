@@ -1,0 +1,120 @@
+//! The debugger of a hosted session: `dapple debug --json` in a process of its own, so that whatever happens to it, the host can still answer.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
+/// The longest record that is read: none is that long.
+const LONGEST_RECORD: u64 = 64 << 20;
+/// The most bytes of what it says on stderr that are kept.
+const LONGEST_COMPLAINT: u64 = 16 << 10;
+
+/// A debugger that runs.
+pub struct Debugger {
+    child: Child,
+    /// Lines for its stdin. Sending never waits for it to read.
+    commands: Sender<String>,
+    /// Its records, a line each. The channel closes at its end.
+    pub records: Receiver<String>,
+}
+
+impl Debugger {
+    /// Starts `dapple debug --json` with more arguments.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub fn start(arguments: &[OsString]) -> anyhow::Result<Debugger> {
+        let own = std::env::current_exe().context("this program's own file can't be found")?;
+        let mut child = Command::new(own)
+            .args(["debug", "--json", "--json-text"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .context("the debugger can't be started")?;
+        let (commands, lines) = unbounded::<String>();
+        let (sender, records) = unbounded();
+        if let Some(stdin) = child.stdin.take() {
+            thread::spawn(move || write_lines(stdin, &lines));
+        }
+        if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
+            thread::spawn(move || read_records(stdout, stderr, &sender));
+        }
+        Ok(Debugger {
+            child,
+            commands,
+            records,
+        })
+    }
+
+    /// Gives it a command.
+    pub fn command(&self, line: &str) {
+        // If it is gone, its records have ended.
+        let _ = self.commands.send(line.to_owned());
+    }
+
+    /// Ends it at once. A program that it has launched ends, one that it has attached to goes on.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+
+    /// Asks it to end, with the program interrupted if that runs, and ends it if it doesn't within a time.
+    pub fn end(mut self, is_running: bool, patience: Duration) {
+        if is_running {
+            self.command("interrupt");
+        }
+        self.command("quit");
+        let deadline = Instant::now() + patience;
+        while self.records.recv_deadline(deadline).is_ok() {}
+        self.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn write_lines(mut stdin: ChildStdin, lines: &Receiver<String>) {
+    for line in lines {
+        if stdin.write_all(format!("{line}\n").as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads records to the end. What is said on stderr, such as wrong options, becomes a record at the end.
+fn read_records(stdout: ChildStdout, stderr: ChildStderr, records: &Sender<String>) {
+    let complaint = thread::spawn(move || {
+        let mut text = String::new();
+        let mut stderr = BufReader::new(stderr);
+        let _ = stderr
+            .by_ref()
+            .take(LONGEST_COMPLAINT)
+            .read_to_string(&mut text);
+        // It must not wait for somebody to read.
+        let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+        text
+    });
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = String::new();
+        match stdout.by_ref().take(LONGEST_RECORD).read_line(&mut line) {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {
+                if records.send(line.trim_end().to_owned()).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+    let complaint = complaint.join().unwrap_or_default();
+    if !complaint.trim().is_empty() {
+        let text = complaint.trim();
+        let items = [serde_json::json!({"kind": "text", "text": text})];
+        let notice = serde_json::json!({"record": "notice", "items": items, "text": text});
+        let _ = records.send(notice.to_string());
+    }
+}
