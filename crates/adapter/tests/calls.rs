@@ -34,6 +34,38 @@ fn evaluated(
 }
 
 #[test]
+fn a_session_that_forbids_calls_makes_none_whatever_asks_for_them() {
+    use EvaluateArgumentsContext::{Repl, Watch};
+    const WHY: &str = "this session calls no functions of the program";
+    let (fixture, session, stop) = begin(json!({"callThreads": "none"}));
+    let main = &stop.top;
+    for (text, context) in [
+        ("add(1, 2)", Watch),
+        ("add(1, 2)", Repl),
+        ("count = add(1, 2)", Repl),
+        ("set(&count, 7)", Repl),
+    ] {
+        let told = evaluated(&session, main, text, context);
+        assert!(told.contains(WHY), "{text}: {told}");
+    }
+    let set = SetExpressionArguments::new("here.x", "table[1](4)").with_frame_id(main.id);
+    let told = session.request::<SetExpressionRequest>(set);
+    assert!(told.unwrap_err().to_string().contains(WHY));
+    assert_eq!(evaluated(&session, main, "count + 1", Watch), "6");
+    // A condition that can't be decided stops, and says why.
+    let after = SourceBreakpoint::new(fixture.line("after")).with_condition("add(1, 2) == 4");
+    let source = Source::new().with_path(fixture.path());
+    session.ok::<SetBreakpointsRequest>(
+        SetBreakpointsArguments::new(source).with_breakpoints(vec![after]),
+    );
+    session.resume(stop.thread);
+    let stop = session.stopped_at(&fixture, "after", StoppedEventReason::Breakpoint);
+    let text = stop.event.text.unwrap_or_default();
+    assert!(text.contains(WHY), "{text}");
+    session.disconnect();
+}
+
+#[test]
 fn functions_are_called_where_that_is_asked_for_and_only_there() {
     use EvaluateArgumentsContext::{Clipboard, Hover, Repl, Watch};
     let (fixture, session, stop) = begin(json!({}));

@@ -2,7 +2,7 @@
 //!
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
 //! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple session` keeps sessions between shell commands,
-//! `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
+//! `dapple mcp` debugs for AI agents, `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
 //! `dapple check` checks any adapter, `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information,
 //! `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
@@ -19,6 +19,7 @@ mod in_terminal;
 mod jsonc;
 mod listening;
 mod manual;
+mod mcp;
 mod own_adapter;
 mod programs;
 mod record;
@@ -74,6 +75,8 @@ enum Command {
     Symbols(symbols::Options),
     /// Debug in a session that outlives the shell command, for scripts and agents
     Session(session::Options),
+    /// Debug for an AI agent: a server of the Model Context Protocol on stdio
+    Mcp(mcp::Options),
     /// Become a program that a debug adapter has a client's terminal run
     #[command(hide = true)]
     InTerminal(in_terminal::Options),
@@ -101,6 +104,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::run(&options),
         Command::Trace(options) => trace::run(options),
         Command::Session(options) => session::run(options).map(ExitCode::from),
+        Command::Mcp(options) => mcp::run(options).map(|()| ExitCode::SUCCESS),
         Command::InTerminal(options) => in_terminal::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Schema(options) => schema::run(options),

@@ -46,6 +46,8 @@ mod killed;
 mod killed_inside;
 mod left_behind;
 mod little_memory;
+mod mcp;
+mod mcp_hunts;
 mod quick_client;
 mod readme;
 mod records;

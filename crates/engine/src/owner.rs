@@ -164,6 +164,8 @@ pub(crate) struct Owner {
     history: history::History,
     stop: StopState,
     leaving: Leaving,
+    /// No function of the program is called.
+    forbids_calls: bool,
 }
 
 /// The parts from which an owner is made.
@@ -275,6 +277,7 @@ impl Owner {
             history: history::History::default(),
             stop: StopState::new(first),
             leaving: Leaving::default(),
+            forbids_calls: false,
             debuggee: parts.debuggee,
             link,
         }

@@ -239,7 +239,7 @@ fn label(message: &Message, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Text as HTML, in an element or an attribute in quotes.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -15,6 +15,8 @@ pub struct CallSettings {
     pub time_limit: Duration,
     /// Which threads run during a call.
     pub threads: CallThreads,
+    /// Nothing is called.
+    pub forbidden: bool,
 }
 
 impl Default for CallSettings {
@@ -23,6 +25,7 @@ impl Default for CallSettings {
         CallSettings {
             time_limit: options.time_limit,
             threads: options.threads,
+            forbidden: false,
         }
     }
 }
@@ -46,7 +49,9 @@ impl CallSettings {
     /// # Errors
     /// The value is no string.
     pub fn read_threads(&mut self, name: &str, value: &Value) -> Result<(), String> {
-        self.threads = match string(name, value)? {
+        let word = string(name, value)?;
+        self.forbidden = word == "none";
+        self.threads = match word {
             "all" => CallThreads::All,
             _ => CallThreads::One,
         };

@@ -652,6 +652,10 @@ pub const ARGUMENTS: &[Row] = &[
                 word: "all",
                 meaning: "all threads",
             },
+            Word {
+                word: "none",
+                meaning: "nobody: expressions, conditions and log messages call no functions",
+            },
         ]),
         default: Some(r#""one""#),
         description: "Who runs while an expression calls a function.",

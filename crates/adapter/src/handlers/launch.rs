@@ -263,6 +263,7 @@ pub fn begin(
     }
     debuggee.set_skip(adapter.skip.clone()).or_fail()?;
     debuggee.set_decided(adapter.decided).or_fail()?;
+    debuggee.forbid_calls(adapter.calls.forbidden).or_fail()?;
     debuggee
         .set_presentation(adapter.visualizers.clone())
         .or_fail()?;

@@ -38,6 +38,7 @@ use dapple_dap::lifecycle::Side;
 use serde_json::Value;
 
 use adapters::arguments::{Given, Kind};
+pub use adapters::presets::Preset;
 use adapters::{Adapter, Address, launch_json};
 use complete::Completer;
 use input::{Input, Then};
@@ -46,6 +47,7 @@ use link::{Attach, FollowForks, Program};
 use screen::Screen;
 pub use screen::printable;
 use session::{CommandFailed, Origin, Scripted, Session, TimeOver};
+pub use shell_words::quoted;
 use style::{Color, Role, Style};
 
 use crate::wire_log::WireLog;

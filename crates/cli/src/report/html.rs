@@ -3,6 +3,8 @@
 
 use std::fmt::{self, Write};
 
+use dapple_trace::html::escaped;
+
 use super::model::{FrameVariables, Report, Stack, Variable};
 use super::text;
 
@@ -206,20 +208,4 @@ fn left_out(out: &mut String, count: usize, of: &str) -> fmt::Result {
         0 => Ok(()),
         count => writeln!(out, "<p>{count} more {of} are left out.</p>"),
     }
-}
-
-/// Text that is no markup, also between quotes.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

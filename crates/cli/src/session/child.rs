@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,13 +25,17 @@ pub struct Debugger {
 }
 
 impl Debugger {
-    /// Starts `dapple debug --json` with more arguments.
+    /// Starts `dapple debug --json` with more arguments, in a folder or in this process's.
     ///
     /// # Errors
     /// It can't be started.
-    pub fn start(arguments: &[OsString]) -> anyhow::Result<Debugger> {
+    pub fn start(arguments: &[OsString], folder: Option<&Path>) -> anyhow::Result<Debugger> {
         let own = std::env::current_exe().context("this program's own file can't be found")?;
-        let mut child = Command::new(own)
+        let mut command = Command::new(own);
+        if let Some(folder) = folder {
+            command.current_dir(folder);
+        }
+        let mut child = command
             .args(["debug", "--json", "--json-text"])
             .args(arguments)
             .stdin(Stdio::piped())

@@ -31,7 +31,7 @@ pub fn serve(
     // So that neither Ctrl-C nor the end of the terminal of `start` ends it.
     let _ = rustix::process::setsid();
     let server = Arc::new(UnixServer::bind(socket)?);
-    let debugger = Debugger::start(arguments)?;
+    let debugger = Debugger::start(arguments, None)?;
     let (sender, asked) = unbounded();
     let accepting = Arc::clone(&server);
     let clients = thread::spawn(move || {

@@ -70,6 +70,15 @@ impl Session {
         )
     }
 
+    /// Sets whether no function of the program is called, whatever asks for it: an expression, an assignment, a breakpoint's condition or
+    /// message. Works while running.
+    ///
+    /// # Errors
+    /// [`Error::Ended`].
+    pub fn forbid_calls(&self, forbidden: bool) -> Result<(), Error> {
+        self.ask(move |owner| owner.forbid_calls(forbidden))
+    }
+
     fn valued(
         &self,
         (text, frame, options): (&str, Option<FrameId>, &CallOptions),

@@ -2,7 +2,7 @@
 
 pub mod arguments;
 pub mod launch_json;
-mod presets;
+pub mod presets;
 pub mod process;
 mod variables;
 

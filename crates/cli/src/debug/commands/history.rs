@@ -12,10 +12,9 @@ use dapple_dap::types::StackFrame;
 use super::backwards::thread;
 use super::{Argument, Command, Flow};
 use crate::debug::render;
-use crate::debug::results::Frame;
+use crate::debug::results::{Frame, Item, Text};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
-use crate::debug::style::Role;
 
 /// The option that lists all writes.
 const ALL: &str = "-all";
@@ -138,7 +137,7 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     }
     if let Some(number) = write.bookmark {
         let text = format!("`goto {number}` leads there, an empty line to the write before");
-        session.screen.print(&style.paint(Role::Aside, &text));
+        session.screen.show(Item::Hint(Text { text }));
     }
     session.stop_mut()?.write = write.bookmark.map(|number| (expression.to_owned(), number));
     Ok(Flow::Go)

@@ -203,6 +203,8 @@ pub struct End {
 pub enum Item {
     /// A text.
     Text(Text),
+    /// What could be typed next, for people who don't know it yet.
+    Hint(Text),
     /// Something has failed beside the command itself.
     Problem(Failure),
     /// The place of a frame.
@@ -240,6 +242,7 @@ impl Item {
     pub fn text(&self, style: Style) -> String {
         match self {
             Item::Text(text) => text.text.clone(),
+            Item::Hint(hint) => style.paint(Role::Aside, &hint.text),
             Item::Problem(failure) => {
                 let prefix = style.paint(Role::Error, "dapple:");
                 format!("{prefix} {}", failure.message.trim_end())

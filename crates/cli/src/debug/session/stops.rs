@@ -125,8 +125,8 @@ impl Session {
         let is_recorded = capabilities.is_some_and(|can| can.supports_step_back == Some(true));
         if body.reason == StoppedEventReason::Exception && is_recorded && self.is_own_adapter() {
             let text = "`who EXPRESSION` finds what wrote a value, `rc` and `rn` go back";
-            let text = self.screen.style.paint(Role::Aside, text);
-            self.screen.print(&text);
+            let text = text.to_owned();
+            self.screen.show(Item::Hint(results::Text { text }));
         }
     }
 
