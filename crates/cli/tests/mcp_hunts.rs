@@ -143,12 +143,12 @@ impl Script {
     fn stuck(&mut self) -> Vec<Place> {
         let told = self.ask("where_is_it_stuck", &json!({}));
         if told.contains("deadlock") {
-            let stacks = told.split("all stacks:").nth(1).unwrap_or_default();
-            let stacks = stacks.split("locks:").next().unwrap_or_default();
-            return stacks
-                .lines()
-                .filter_map(|line| self.own_place(line))
-                .collect();
+            // Where those are who wait for each other.
+            let locks = told.split("locks:").nth(1).unwrap_or_default();
+            let waiting = locks.lines().filter(|line| line.contains(", held by "));
+            let mut found: Vec<Place> = waiting.filter_map(|line| self.named_place(line)).collect();
+            found.dedup();
+            return found;
         }
         let mut values = BTreeMap::<String, Vec<String>>::new();
         let mut lines = BTreeMap::<Place, String>::new();
@@ -189,6 +189,12 @@ impl Script {
             }
         }
         found
+    }
+
+    /// The place that one of the words of a line names, if it is in the program's own source.
+    fn named_place(&self, line: &str) -> Option<Place> {
+        let mut words = line.split_whitespace();
+        words.find_map(|word| self.own_place(&format!(" at {word}")))
     }
 
     /// The place that a line of a stack names, if it is in the program's own source.
@@ -294,6 +300,7 @@ fn found(complaint: &Complaint) -> String {
         .expect("a folder");
     let program = compiled(complaint.source, &folder);
     if complaint.is_core {
+        let _ = std::fs::remove_file(folder.join("core"));
         let core = format!("gcore {}", folder.join("core").display());
         let path = folder.join(&program);
         let path = path.to_str().expect("a plain path");

@@ -106,6 +106,7 @@ fn debuggee(asked: &Start, plan: &mut Plan, permissions: &Permissions) -> anyhow
             match forbids_calls {
                 true => {
                     own["pid"] = process.into();
+                    own["stopOnEntry"] = true.into();
                     plan.arguments.push(format!("--attach-with={own}").into());
                 }
                 false => plan.arguments.push(format!("--attach={process}").into()),

@@ -131,11 +131,11 @@ impl Limits<'_> {
         Ok(())
     }
 
-    /// The command for what is to be inspected.
+    /// The commands for what is to be inspected.
     ///
     /// # Errors
     /// What it needs is missing, or isn't allowed.
-    pub fn inspect(&self, asked: &Inspect) -> anyhow::Result<String> {
+    pub fn inspect(&self, asked: &Inspect) -> anyhow::Result<Vec<String>> {
         let of = asked.of.as_deref().map(|of| word("`of`", of)).transpose()?;
         let with = |command: &str| match of {
             Some(of) => format!("{command} {of}"),
@@ -145,8 +145,8 @@ impl Limits<'_> {
             Some(of) => self.expression("`of`", of),
             None => bail!("`of` is missing: of what?"),
         };
-        Ok(match asked.what {
-            What::Variables => "info locals".to_owned(),
+        let command = match asked.what {
+            What::Variables => return Ok(["info args", "info locals"].map(str::to_owned).to_vec()),
             What::Stack => match asked.count {
                 Some(count) => format!("backtrace -args {count}"),
                 None => "backtrace -args".to_owned(),
@@ -178,7 +178,8 @@ impl Limits<'_> {
             What::Tasks => "tasks tree".to_owned(),
             What::History => "when".to_owned(),
             What::Sessions => bail!("this isn't asked of a session"),
-        })
+        };
+        Ok(vec![command])
     }
 }
 

@@ -229,8 +229,8 @@ impl Tools {
             return Ok(self.list());
         }
         let (call, mut shown) = self.stopped_call(asked.session.as_deref(), calling)?;
-        let command = self.limits(&call.session).inspect(asked)?;
-        shown.told(&at_place(&call, asked.frame, asked.thread, command)?);
+        let commands = self.limits(&call.session).inspect(asked)?;
+        shown.told(&at_place(&call, asked.frame, asked.thread, &commands)?);
         Ok(shown)
     }
 
@@ -269,7 +269,7 @@ impl Tools {
                 format!("print{format}{whole} {}", operand(expression))
             }
         };
-        shown.told(&at_place(&call, asked.frame, asked.thread, command)?);
+        shown.told(&at_place(&call, asked.frame, asked.thread, &[command])?);
         Ok(shown)
     }
 
@@ -385,7 +385,8 @@ impl Tools {
         let expression = self.limits(&call.session);
         let expression = expression.expression("`expression`", &asked.expression)?;
         let all = if asked.all { "-all " } else { "" };
-        let told = at_place(&call, asked.frame, None, format!("who {all}{expression}"))?;
+        let who = format!("who {all}{expression}");
+        let told = at_place(&call, asked.frame, None, &[who])?;
         shown.told(&told);
         if !asked.go_there || shown.failed {
             return Ok(shown);
@@ -467,12 +468,12 @@ impl Tools {
     }
 }
 
-/// Has a command carried out with a frame or thread selected, and selects those of the stop again.
+/// Has commands carried out with a frame or thread selected, and selects those of the stop again.
 fn at_place(
     call: &Call,
     frame: Option<u32>,
     thread: Option<i64>,
-    command: String,
+    commands: &[String],
 ) -> anyhow::Result<Told> {
     let (own_frame, own_thread) = call.session.known().selected();
     let other = thread.filter(|it| Some(*it) != own_thread);
@@ -480,13 +481,13 @@ fn at_place(
     there.extend(other.map(|it| format!("thread {it}")));
     there.extend(frame.map(|it| format!("frame {it}")));
     if there.is_empty() {
-        return Ok(call.exec(&[command], ANSWER));
+        return Ok(call.exec(commands, ANSWER));
     }
     let mut back = Vec::new();
     back.extend(other.and(own_thread).map(|it| format!("thread {it}")));
     back.extend(own_frame.map(|it| format!("frame {it}")));
     let selected = without_failure(&call.exec(&there, ANSWER));
-    let told = selected.map(|()| call.exec(&[command], ANSWER));
+    let told = selected.map(|()| call.exec(commands, ANSWER));
     call.exec(&back, ANSWER);
     told
 }
