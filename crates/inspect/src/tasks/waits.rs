@@ -461,6 +461,7 @@ mod tests {
     fn times_are_short() {
         assert_eq!(seconds(Duration::from_millis(50)), "50 ms");
         assert_eq!(seconds(Duration::from_millis(1240)), "1.2 s");
-        assert_eq!(seconds(Duration::from_secs(7200)), "120 min");
+        assert_eq!(seconds(Duration::from_secs(7199)), "119 min");
+        assert_eq!(seconds(Duration::from_secs(7200)), "2 h");
     }
 }
