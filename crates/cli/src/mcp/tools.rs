@@ -1,5 +1,6 @@
 //! What the tools do, one call after the other. They may wait for the program; [`super::server`] has them do so beside each other.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ type Answered = anyhow::Result<Shown>;
 impl Tools {
     /// `start`
     pub fn start(&self, asked: &Start, calling: &Arc<Calling>) -> Answered {
-        let (plan, mut before) = plan(asked, self.adapter.as_deref(), &self.permissions)?;
+        let (plan, before) = plan(asked, self.adapter.as_deref(), &self.permissions)?;
         let is_launched = plan.is_launched;
         let name = asked.session.as_deref().map(|it| word("`session`", it));
         let name = name.transpose()?.map(str::to_owned);
@@ -50,13 +51,13 @@ impl Tools {
         let call = calling.at(&session);
         let mut shown = Shown::default();
         shown.line(&format!("session `{}`", session.name));
-        let begun = self.prepare(&call, asked, &mut before, &mut shown);
+        let begun = self.prepare(&call, asked, &before, &mut shown);
         if let Err(error) = begun {
             self.sessions.end(&session);
             return Err(error);
         }
         if is_launched {
-            let told = call.exec(&[session.plan.run.clone()], within(asked.within));
+            let told = call.exec(from_ref(&session.plan.run), within(asked.within));
             self.moved(&session, &told, &mut shown);
         }
         Ok(shown)
@@ -67,7 +68,7 @@ impl Tools {
         &self,
         call: &Call,
         asked: &Start,
-        before: &mut Vec<String>,
+        before: &[String],
         shown: &mut Shown,
     ) -> anyhow::Result<()> {
         if call.session.plan.is_launched {
@@ -153,7 +154,7 @@ impl Tools {
                 call.exec(&["interrupt".to_owned()], ANSWER);
             }
             self.move_by_text(&call, &mut shown)?;
-            let told = call.exec(&[session.plan.run.clone()], time);
+            let told = call.exec(from_ref(&session.plan.run), time);
             self.moved(session, &told, &mut shown);
             return Ok(shown);
         }
@@ -169,7 +170,7 @@ impl Tools {
                 "the program runs: `where_is_it_stuck` stops it, and then it can be let run to a place"
             ),
             (State::Ended, _) => bail!("the program has ended; `restart` runs it again"),
-            (State::NotStarted, None) => call.exec(&[session.plan.run.clone()], time),
+            (State::NotStarted, None) => call.exec(from_ref(&session.plan.run), time),
             (_, Some(place)) => {
                 let place = self.limits(session).place(place)?;
                 let command = match asked.backwards {

@@ -242,14 +242,18 @@ fn variables(session: &Session, frame: &StackFrame) -> (Vec<results::Value>, usi
     (values.collect(), all.len().saturating_sub(VARIABLES))
 }
 
-/// A whole stack as `backtrace` shows it, of a thread that isn't selected.
-pub(super) fn folded(frames: &[StackFrame]) -> results::Stack {
+/// A stack as `backtrace` shows it, of a thread or a time that isn't selected, with at most `count` rows. `marked`: the frame that is marked in it.
+pub(super) fn folded(frames: &[StackFrame], count: usize, marked: Option<usize>) -> results::Stack {
     let outer = outer_library_frames(frames);
-    let shown = &frames[..frames.len() - outer];
-    let rows = rows(shown, usize::MAX, true, None);
+    let shown = (frames.len() - outer).max(marked.map_or(0, |index| index + 1));
+    let rows = rows(&frames[..shown], count, true, marked);
+    let end = rows.last().map_or(0, Row::end);
     results::Stack {
-        rows: rows.iter().map(|row| told_row(frames, row, None)).collect(),
-        libraries_below: outer,
+        rows: rows
+            .iter()
+            .map(|row| told_row(frames, row, marked))
+            .collect(),
+        libraries_below: if end == shown { frames.len() - end } else { 0 },
         ..results::Stack::default()
     }
 }

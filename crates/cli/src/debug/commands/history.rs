@@ -7,7 +7,7 @@ use dapple_adapter::{
     WhenRequest, WhenResponse, WhoArguments, WhoRequest, WhoResponse,
 };
 use dapple_dap::message::Empty;
-use dapple_dap::types::StackFrame;
+use dapple_dap::types::{StackFrame, StackFramePresentationHint};
 
 use super::backwards::thread;
 use super::{Argument, Command, Flow};
@@ -108,7 +108,6 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         .filter(|(of, _)| of == expression)
         .map(|(_, bookmark)| *bookmark);
     let answer = ask(session, expression, before)?;
-    let style = session.screen.style;
     let Some(write) = answer.write else {
         session.stop_mut()?.write = None;
         let text = match before {
@@ -119,13 +118,10 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         return Ok(Flow::Go);
     };
     let own = own_frame(&write);
-    let changed = change(&write);
-    let mut lines = vec![changed];
-    for (index, frame) in write.stack.iter().take(FRAMES.max(own + 1)).enumerate() {
-        let frame = Frame::of(&frame_of(frame)).numbered(index, index == own);
-        lines.push(frame.line(style));
-    }
-    session.screen.print(&lines.join("\n"));
+    session.screen.print(&change(&write));
+    let frames: Vec<StackFrame> = write.stack.iter().map(frame_of).collect();
+    let stack = super::backtrace::folded(&frames, FRAMES.max(own + 1), Some(own));
+    session.screen.show(Item::Stack(stack));
     if let Some((path, line)) = write
         .stack
         .get(own)
@@ -214,6 +210,11 @@ fn change(write: &ShownWrite) -> String {
 fn frame_of(frame: &ShownWriteFrame) -> StackFrame {
     let mut shown = StackFrame::new(0, frame.name.clone(), frame.line, 0);
     shown.source.clone_from(&frame.source);
+    let is_own =
+        { frame.source.as_ref() }.is_some_and(|it| it.path.is_some() && it.origin.is_none());
+    if !is_own {
+        shown.presentation_hint = Some(StackFramePresentationHint::Subtle);
+    }
     shown.instruction_pointer_reference = Some(frame.instruction_pointer_reference.clone());
     shown
 }

@@ -193,12 +193,14 @@ fn stacks(
             .map(|id| results::Thread::of(*id, threads))
             .collect();
         let stack = match folds {
-            true => super::backtrace::folded(&frames),
+            true => super::backtrace::folded(&frames, usize::MAX, None),
             false => super::backtrace::unfolded(&frames),
         };
+        let is_cut = stack.libraries_below > 0;
         session.screen.show(Item::Stack(results::Stack {
             threads,
             is_titled: true,
+            rest: is_cut.then(|| "thread apply all bt all".to_owned()),
             ..stack
         }));
     }

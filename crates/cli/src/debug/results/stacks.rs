@@ -102,9 +102,9 @@ impl Stack {
             aside(&mut lines, "  … interrupted".to_owned());
         } else if self.libraries_below > 0 {
             let count = self.libraries_below;
-            let text = format!(
-                "  … and {count} below of libraries or without a source; `bt all` shows them"
-            );
+            let rest = { self.rest.as_ref() }.map(|rest| format!("; `{rest}` shows them"));
+            let rest = rest.unwrap_or_default();
+            let text = format!("  … and {count} below of libraries or without a source{rest}");
             aside(&mut lines, text);
         } else if let Some(rest) = &self.rest {
             aside(&mut lines, format!("  … `{rest}` shows more"));
