@@ -164,8 +164,6 @@ pub(crate) struct Owner {
     history: history::History,
     stop: StopState,
     leaving: Leaving,
-    /// No function of the program is called.
-    forbids_calls: bool,
 }
 
 /// The parts from which an owner is made.
@@ -239,6 +237,7 @@ impl Owner {
             debuggee: Debuggee {
                 start: Start::Launched,
                 of_launched: true,
+                forbids_calls: false,
             },
             stops,
             process,
@@ -277,7 +276,6 @@ impl Owner {
             history: history::History::default(),
             stop: StopState::new(first),
             leaving: Leaving::default(),
-            forbids_calls: false,
             debuggee: parts.debuggee,
             link,
         }

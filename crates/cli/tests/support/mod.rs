@@ -8,8 +8,15 @@ pub mod terminal;
 #[path = "../../../engine/tests/support/vfork_child.rs"]
 pub mod vfork_child;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+
+/// How long a command may take, however slow the machine is: a test that hangs is to be named.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// The workspace's folder, to which paths such as `fixtures/tour.rs` are relative.
 pub fn root() -> PathBuf {
@@ -130,17 +137,26 @@ pub struct Run {
 }
 
 impl Run {
+    /// Runs a command to its end, and until nobody has its output open any more.
+    #[track_caller]
     pub fn of(command: &mut Command) -> Self {
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = command.output().expect("dapple can be started");
-        let text = |bytes: Vec<u8>| normalised(&String::from_utf8_lossy(&bytes));
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("dapple can be started");
+        let stdout = collected(child.stdout.take().expect("a pipe"));
+        let stderr = collected(child.stderr.take().expect("a pipe"));
+        let deadline = Instant::now() + LONGEST;
+        let texts = [stdout, stderr].map(|text| text.recv_deadline(deadline));
+        if texts.iter().any(Result::is_err) {
+            let _ = child.kill();
+        }
+        let [stdout, stderr] = texts.map(|text| text.expect("an end within the time limit"));
         Self {
-            stdout: text(stdout),
-            stderr: text(stderr),
-            code: status.code(),
+            stdout: normalised(&stdout),
+            stderr: normalised(&stderr),
+            code: child.wait().expect("its end").code(),
         }
     }
 
@@ -167,6 +183,17 @@ impl Run {
         assert_eq!(self.code, Some(code), "{self:#?}");
         assert_eq!(self.stderr, message, "{self:#?}");
     }
+}
+
+/// What a pipe has until its end.
+fn collected(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, text) = bounded(1);
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    text
 }
 
 /// The text without parts that differ from run to run: addresses, thread ids, and lines that depend on the state of the cache.

@@ -79,6 +79,7 @@ impl Owner {
             debuggee: Debuggee {
                 start: Start::Attached,
                 of_launched,
+                forbids_calls: false,
             },
             stops,
             process: Arc::new(live),

@@ -131,12 +131,12 @@ impl Owner {
     }
 
     pub(crate) fn forbid_calls(&mut self, forbidden: bool) {
-        self.forbids_calls = forbidden;
+        self.debuggee.forbids_calls = forbidden;
     }
 
     /// Checks that a function can be called on a thread now. The error is the end of a sentence that says why not.
     fn require_callable(&self, thread: ThreadId) -> Result<(), &'static str> {
-        if self.forbids_calls {
+        if self.debuggee.forbids_calls {
             return Err(
                 "this session calls no functions of the program (\"callThreads\": \"none\")",
             );

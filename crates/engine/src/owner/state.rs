@@ -22,6 +22,8 @@ pub(super) struct Debuggee {
     pub(super) start: Start,
     /// Whether a debugger has launched the process or an ancestor of it. If so, the process is killed when the debugger ends.
     pub(super) of_launched: bool,
+    /// Whether none of its functions is called.
+    pub(super) forbids_calls: bool,
 }
 
 /// The connection to the session: commands in, events and output out.
