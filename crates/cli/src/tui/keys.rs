@@ -96,16 +96,6 @@ pub struct Binding {
 
 const VALUES: &[Pane] = &[Pane::Locals, Pane::Watches, Pane::Registers];
 const CODE: &[Pane] = &[Pane::Source];
-const LISTS: &[Pane] = &[
-    Pane::Stack,
-    Pane::Threads,
-    Pane::Breakpoints,
-    Pane::Locals,
-    Pane::Watches,
-    Pane::Registers,
-    Pane::Exceptions,
-];
-
 macro_rules! key {
     ($keys:expr, $place:expr, $action:expr, $label:expr, $help:expr) => {
         Binding {
@@ -446,7 +436,8 @@ pub fn action(key: &str, pane: Pane) -> Option<Action> {
 
 /// The keys for the lowest row: their names and what they do, those of the pane first.
 pub fn hints(pane: Pane) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let is_own = |binding: &&Binding| matches!(binding.place, In(panes) if panes.contains(&pane));
+    let is_own =
+        move |binding: &&Binding| matches!(binding.place, In(panes) if panes.contains(&pane));
     let own = BINDINGS.iter().filter(is_own);
     let others = BINDINGS.iter().filter(move |binding| match binding.place {
         Everywhere => true,
@@ -458,11 +449,6 @@ pub fn hints(pane: Pane) -> impl Iterator<Item = (&'static str, &'static str)> {
         .filter(|binding| !binding.label.is_empty());
     all.map(move |binding| (binding.shown(pane), binding.label))
         .filter(|(key, _)| !key.is_empty())
-}
-
-/// Whether the cursor of a pane is on rows that something can be done with.
-pub fn is_list(pane: Pane) -> bool {
-    LISTS.contains(&pane)
 }
 
 #[cfg(test)]

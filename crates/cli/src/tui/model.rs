@@ -40,12 +40,21 @@ const KEEP_BREAKPOINTS: &[&str] = &[
 ];
 
 /// A list that is asked for by pages.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Paged<T> {
     /// What is known, from the first on.
     pub known: Vec<T>,
     /// Whether that is all.
     pub is_whole: bool,
+}
+
+impl<T> Default for Paged<T> {
+    fn default() -> Paged<T> {
+        Paged {
+            known: Vec::new(),
+            is_whole: false,
+        }
+    }
 }
 
 impl<T> Paged<T> {
@@ -500,7 +509,7 @@ impl Model {
             true => known.len(),
             false => self.threads_now.min(known.len()),
         };
-        known.splice(from..end, lines);
+        drop(known.splice(from..end, lines));
     }
 
     fn fill_breakpoints(&mut self, items: Vec<Item>) {

@@ -76,11 +76,6 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// The program goes on: what is seen from now on is compared with what is there.
     pub fn resumes(&mut self) {
         if self.nodes.is_empty() {

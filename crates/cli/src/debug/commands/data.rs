@@ -345,7 +345,7 @@ fn info(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let takes_more = matches!(
         matching[..],
         [&("modules" | "registers" | "tasks" | "threads")]
-    ) || matches!((&matching[..], rest), ([&"locals"], "all"));
+    ) || rest == "all" && matches!(matching[..], [&"locals"]);
     let (topic, matching) = match rest.is_empty() || takes_more {
         true => (topic, matching),
         false => (argument, Vec::new()),
