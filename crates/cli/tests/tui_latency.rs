@@ -1,8 +1,8 @@
 //! How long a key takes to the screen while the program writes as fast as it can. It measures, and decides nothing:
 //!
-//! `cargo test --release -p dapple-cli --test it -- --ignored --nocapture tui_latency`
+//! `DAPPLE_MEASURE=1 cargo test --release -p dapple-cli --test it -- --nocapture tui_latency`
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::support::full_screen::FullScreen;
 use crate::support::write;
@@ -11,8 +11,11 @@ use crate::support::write;
 const KEYS: usize = 200;
 
 #[test]
-#[ignore = "it measures"]
 fn a_key_is_seen_while_a_million_lines_come() {
+    if std::env::var_os("DAPPLE_MEASURE").is_none() {
+        eprintln!("skipped: it measures, where DAPPLE_MEASURE is set");
+        return;
+    }
     let source = write(
         "tui_million.c",
         "#include <stdio.h>\nint main(void) {\n    for (int i = 1; i <= 1000000; i++)\n        printf(\"line %d of a million, and some text behind it\\n\", i);\n    for (volatile int i = 0;; i++) ;\n}\n",
@@ -49,6 +52,5 @@ fn a_key_is_seen_while_a_million_lines_come() {
         at(99),
         at(100)
     );
-    assert!(at(100) < Duration::from_secs(60));
     screen.type_keys("\tqq");
 }
