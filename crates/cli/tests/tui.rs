@@ -25,6 +25,7 @@ fn stored(name: &str) -> PathBuf {
 fn compare(screen: &mut FullScreen, name: &str) {
     let path = stored(name);
     if is_to_be_written() {
+        screen.settle();
         std::fs::write(&path, normalised(&screen.text())).expect("the folder is there");
         return;
     }

@@ -624,9 +624,12 @@ pub fn place_of(frame: &Frame) -> Option<Place> {
 
 fn place_in(listing: &Listing) -> Option<Place> {
     let middle = listing.lines.get(listing.lines.len() / 2);
+    // The program may be elsewhere in the file.
+    let is_listed = |line: &usize| listing.lines.iter().any(|listed| listed.number == *line);
+    let current = listing.current.filter(is_listed);
     Some(Place {
         path: PathBuf::from(&listing.path),
-        line: listing.current.or(middle.map(|line| line.number))?,
+        line: current.or(middle.map(|line| line.number))?,
     })
 }
 

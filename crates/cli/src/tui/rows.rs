@@ -137,12 +137,12 @@ mod tests {
         };
         let threads: Vec<ThreadLine> = (0..6).map(|id| thread(id, "wait")).collect();
         let threads: Vec<ThreadLine> = threads.into_iter().chain([thread(6, "main")]).collect();
-        use ThreadRow::{Thread, Together};
-        let folded = [Thread(2, false), Together(0, 5), Thread(6, false)];
+        use ThreadRow::{Thread as One, Together};
+        let folded = [One(2, false), Together(0, 5), One(6, false)];
         assert_eq!(of_threads(&threads, &[]), folded);
         let spot = spot(threads[0].frame.as_ref());
         let opened = of_threads(&threads, &[spot]);
         assert_eq!(opened.len(), 8);
-        assert_eq!(opened[2], Thread(0, true));
+        assert_eq!(opened[2], One(0, true));
     }
 }

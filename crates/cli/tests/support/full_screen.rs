@@ -167,6 +167,13 @@ impl FullScreen {
         });
     }
 
+    /// Waits until nothing has been drawn for a while, for a screen that is to be stored.
+    pub fn settle(&mut self) {
+        while let Ok(bytes) = self.bytes.recv_timeout(Duration::from_secs(2)) {
+            self.parser.process(&bytes);
+        }
+    }
+
     /// Sends a signal to the process itself.
     pub fn signal(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).expect("a process id");
@@ -217,11 +224,31 @@ fn size(columns: u16, rows: u16) -> Winsize {
 /// A screen without what differs from run to run: the digits of addresses, and the numbers of threads.
 pub fn normalised(text: &str) -> String {
     let mut out = String::new();
+    let thread = text.lines().find_map(thread_in).unwrap_or_default();
     for line in text.lines() {
-        out += without_thread(&with_masked_addresses(line)).trim_end();
+        let line = with_masked_addresses(&without_row_of_thread(line, thread));
+        out += without_thread(&line).trim_end();
         out.push('\n');
     }
     out
+}
+
+/// The number behind `thread `.
+fn thread_in(line: &str) -> Option<&str> {
+    let (_, after) = line.split_once("thread ")?;
+    let end = after.find(|c: char| !c.is_ascii_digit())?;
+    (end > 0).then_some(&after[..end])
+}
+
+/// The number of a thread in its row is `N`. What is at the right of its pane stays there.
+fn without_row_of_thread(line: &str, thread: &str) -> String {
+    let row = format!("→{thread} ");
+    let Some((before, after)) = line.split_once(&row).filter(|_| !thread.is_empty()) else {
+        return line.to_owned();
+    };
+    let (name, rest) = after.split_once("  ").unwrap_or((after, ""));
+    let moved = " ".repeat(thread.len() - 1);
+    format!("{before}→N {name}{moved}  {rest}")
 }
 
 /// The digits of addresses become `x`, so that no column moves.
