@@ -93,7 +93,7 @@ fn values_open_and_what_has_changed_is_marked() {
     compare(&mut screen, "values-80x24");
     // The other panes of the group are one key away.
     screen.type_keys("]");
-    screen.wait_for(&["━[Watches]", "`display EXPRESSION`"]);
+    screen.wait_for(&["[Watches]", "`display EXPRESSION`"]);
     screen.type_keys(":display visits * 10\r");
     screen.wait_for(&["visits * 10 = 10"]);
     screen.type_keys("\tc");

@@ -13,6 +13,10 @@ use super::text::{fitting, safe, width};
 /// Draws everything.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let size = frame.area();
+    if size != app.size {
+        // The terminal has another size since; the next screen is for that.
+        return;
+    }
     let buffer = frame.buffer_mut();
     if app.groups.is_empty() {
         let text = format!(

@@ -56,7 +56,9 @@ impl Terminal {
 
     /// Draws everything from now on, whatever is there.
     pub fn forget(&mut self) -> anyhow::Result<()> {
-        Ok(self.screen.clear()?)
+        // `clear` would ask the terminal for its cursor, whose answer the thread that reads keys would get.
+        let size = self.screen.size()?;
+        Ok(self.screen.resize(size.into())?)
     }
 
     /// Takes the mouse, or leaves it to the terminal.

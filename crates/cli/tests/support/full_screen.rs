@@ -123,8 +123,13 @@ impl FullScreen {
         let until = Instant::now() + PATIENCE;
         while !is_so(self) {
             let left = until.saturating_duration_since(Instant::now());
-            match self.bytes.recv_timeout(left) {
+            // Not all that is waited for is drawn.
+            match self
+                .bytes
+                .recv_timeout(left.min(Duration::from_millis(100)))
+            {
                 Ok(bytes) => self.parser.process(&bytes),
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
                 Err(RecvTimeoutError::Timeout) => panic!("not in time: {what}:\n{}", self.text()),
                 Err(RecvTimeoutError::Disconnected) => {
                     panic!("not before the end: {what}:\n{}", self.text())
