@@ -26,6 +26,7 @@ fn compare(screen: &mut FullScreen, name: &str) {
     let path = stored(name);
     if is_to_be_written() {
         screen.settle();
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
         std::fs::write(&path, normalised(&screen.text())).expect("the folder is there");
         return;
     }
@@ -74,7 +75,7 @@ fn a_stop_is_shown_at_three_sizes() {
 fn values_open_and_what_has_changed_is_marked() {
     let tour = program("tour.c");
     let place = format!("b fixtures/tour.c:{}", line("tour.c", "print"));
-    let mut screen = FullScreen::start((80, 24), &["--ex", &place, "--ex", "run", &tour]);
+    let mut screen = FullScreen::start((100, 32), &["--ex", &place, "--ex", "run", &tour]);
     screen.wait_for(&["stopped at breakpoint 1", "average = 31.8"]);
     // To the variables, and there to `town`.
     screen.type_keys("3g");
@@ -90,7 +91,7 @@ fn values_open_and_what_has_changed_is_marked() {
     screen.wait_for(&["▾ town", "celsius", "weather = HOT"]);
     screen.type_keys("c");
     screen.wait_for(&["*  average = 20", "weather = MILD"]);
-    compare(&mut screen, "values-80x24");
+    compare(&mut screen, "values-100x32");
     // The other panes of the group are one key away.
     screen.type_keys("]");
     screen.wait_for(&["[Watches]", "`display EXPRESSION`"]);

@@ -203,7 +203,7 @@ fn a_program_that_is_not_there_is_told_on_the_terminal_itself() {
 fn the_program_is_started_stepped_and_stopped_by_keys() {
     let source = write(
         "tui_endless.c",
-        "int main(void) {\n    volatile unsigned long turns = 1;\n    for (;;)\n        turns++;\n}\n",
+        "int main(void) {\n    volatile unsigned long turns = 1;\n    for (;;) {\n        turns++;\n        turns += 2;\n    }\n}\n",
     );
     let source = source.to_str().expect("a plain path");
     let mut screen = FullScreen::start((80, 24), &[source]);
