@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use crossbeam_channel::{Receiver, Select, TryRecvError, bounded, unbounded};
-use ratatui::crossterm::event::{self, Event};
+use ratatui::crossterm::event::{self, Event, MouseEventKind};
 use ratatui::crossterm::style::force_color_output;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP};
 
@@ -55,6 +55,8 @@ const FRAME: Duration = Duration::from_millis(16);
 const SLICE: Duration = Duration::from_millis(4);
 /// How many records are read ahead. Where more come, who writes them waits.
 const RECORDS: usize = 256;
+/// The exit code where the terminal is gone: that of SIGHUP.
+const TERMINAL_GONE: u8 = 129;
 /// How long the debugger may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -110,13 +112,10 @@ pub fn debug_on_screen(mut options: debug::Options, mouse: bool) -> anyhow::Resu
     debug::remember_lines(app.prompt.new_lines());
     debugger.end(app.is_running(), PATIENCE);
     let (code, error) = outcome?;
-    match error {
-        Some(error) => {
-            eprintln!("dapple: {error}");
-            Ok(code)
-        }
-        None => Ok(code),
+    if let Some(error) = error {
+        eprintln!("dapple: {error}");
     }
+    Ok(code)
 }
 
 /// The exit code, and why the debugger has ended, if that is an error.
@@ -137,9 +136,13 @@ impl Screen {
         let mut drawn = Instant::now();
         let (mut is_old, mut is_urgent) = (true, true);
         loop {
-            while let Ok(event) = self.events.try_recv() {
-                take_event(app, event);
-                is_urgent = true;
+            loop {
+                match self.events.try_recv() {
+                    Ok(event) => is_urgent |= take_event(app, event),
+                    Err(TryRecvError::Empty) => break,
+                    // Nobody can type any more.
+                    Err(TryRecvError::Disconnected) => return Ok((TERMINAL_GONE, None)),
+                }
             }
             while let Ok(signal) = self.signals.try_recv() {
                 match signal {
@@ -230,14 +233,18 @@ impl Screen {
     }
 }
 
-fn take_event(app: &mut App, event: Event) {
+/// Takes what has happened at the terminal. Returns whether it is to be drawn at once.
+fn take_event(app: &mut App, event: Event) -> bool {
     match event {
         Event::Key(key) => app.key(&key),
+        Event::Mouse(mouse) if matches!(mouse.kind, MouseEventKind::Up(_)) => return false,
         Event::Mouse(mouse) => app.mouse(&mouse),
         Event::Paste(text) => app.paste(&text),
         // The size is asked for when it is drawn.
-        Event::Resize(..) | Event::FocusGained | Event::FocusLost => {}
+        Event::Resize(..) => {}
+        Event::FocusGained | Event::FocusLost => return false,
     }
+    true
 }
 
 fn read_records(debugger: &Debugger) -> Receiver<Record> {

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{
-    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
-};
+use ratatui::crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
@@ -19,6 +18,11 @@ use super::draw::draw;
 
 /// So much is written at once: a whole screen.
 const BUFFER: usize = 256 << 10;
+
+/// Has the terminal tell presses, releases and the wheel of the mouse, in the encoding for large screens (xterm's modes 1000 and 1006). Not its
+/// movements, which would be many.
+const TAKE_MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
+const LEAVE_MOUSE: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// Whether the terminal is taken.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
@@ -65,8 +69,8 @@ impl Terminal {
     pub fn set_mouse(&mut self, mouse: bool) -> io::Result<()> {
         self.mouse = mouse;
         match mouse {
-            true => execute!(stdout(), EnableMouseCapture),
-            false => execute!(stdout(), DisableMouseCapture),
+            true => execute!(stdout(), Print(TAKE_MOUSE)),
+            false => execute!(stdout(), Print(LEAVE_MOUSE)),
         }
     }
 
@@ -90,7 +94,7 @@ fn enter(mouse: bool) -> io::Result<()> {
     IS_TAKEN.store(true, Ordering::SeqCst);
     execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
     match mouse {
-        true => execute!(stdout(), EnableMouseCapture),
+        true => execute!(stdout(), Print(TAKE_MOUSE)),
         false => Ok(()),
     }
 }
@@ -103,7 +107,7 @@ fn give_back() {
     let _ = execute!(
         stdout(),
         EndSynchronizedUpdate,
-        DisableMouseCapture,
+        Print(LEAVE_MOUSE),
         DisableBracketedPaste,
         LeaveAlternateScreen,
         cursor::Show
