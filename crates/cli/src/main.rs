@@ -1,6 +1,7 @@
 //! The `dapple` binary: parses the command line, calls the subcommand, and reports its error.
 //!
-//! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple record` records a program
+//! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple tui` shows that on the full
+//! screen, `dapple record` records a program
 //! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple session` keeps sessions between shell commands,
 //! `dapple mcp` debugs for AI agents, `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
 //! `dapple check` checks any adapter, `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information,
@@ -29,6 +30,7 @@ mod schema;
 mod session;
 mod symbols;
 mod trace;
+mod tui;
 mod wire_log;
 
 use std::process::ExitCode;
@@ -59,6 +61,8 @@ enum Command {
     Dap(dap::Options),
     /// Debug a program in the terminal
     Debug(debug::Options),
+    /// Debug a program on the full screen: source, stack, variables, threads, output and the prompt
+    Tui(tui::Options),
     /// Record a program that runs to its end, to debug what it did later
     Record(record::Options),
     /// Debug a recording in the terminal: the same run again, forwards and backwards; or play a side of a recorded session
@@ -98,7 +102,11 @@ fn main() -> ExitCode {
     };
     let outcome = match arguments.command {
         Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
+        Command::Debug(options) if options.tui => {
+            tui::debug_on_screen(options, true).map(ExitCode::from)
+        }
         Command::Debug(options) => debug::run(options).map(ExitCode::from),
+        Command::Tui(options) => tui::run(options).map(ExitCode::from),
         Command::Record(options) => record::run(options),
         Command::Replay(options) => replay::run(options).map(ExitCode::from),
         Command::Report(options) => report::run(&options),

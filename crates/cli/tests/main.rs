@@ -58,4 +58,7 @@ mod support;
 mod symbols;
 mod trace;
 mod trace_replay;
+mod tui;
+mod tui_keys;
+mod tui_latency;
 mod undebugged;

@@ -38,6 +38,8 @@ impl Options {
             timeout,
             json: _,
             json_text: _,
+            tui: _,
+            pty,
             json_schema,
             command_table,
             no_init,
@@ -61,14 +63,15 @@ impl Options {
         } = self;
         if batch || keep_going || json_schema || command_table || timeout.is_some() {
             bail!(
-                "--batch, --keep-going, --timeout and --json-schema are not for sessions that stay"
+                "--batch, --keep-going, --timeout and --json-schema are for `dapple debug` alone"
             );
         }
         if replay.is_some() {
-            bail!("a recording can't be replayed in a session that stays");
+            bail!("only `dapple replay` replays a recording");
         }
         let mut given = Given::default();
         given.flag("--no-init", no_init);
+        given.flag("--pty", pty);
         given.option("--adapter", adapter);
         given.option("--connect", connect.map(|address| address.to_string()));
         given.option("--launch", launch);

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 
 use rustyline::error::ReadlineError;
+use rustyline::history::{FileHistory, History};
 use rustyline::{CompletionType, Config, Editor};
 
 use super::complete::Completer;
@@ -204,7 +205,7 @@ impl Input {
     }
 }
 
-type LineEditor = Editor<Completer, rustyline::history::FileHistory>;
+type LineEditor = Editor<Completer, FileHistory>;
 
 fn editor(completer: Completer) -> rustyline::Result<LineEditor> {
     let config = Config::builder()
@@ -242,6 +243,28 @@ fn edit_lines(
         if events.send(Event::Line(line)).is_err() {
             return;
         }
+    }
+}
+
+/// The lines of earlier sessions, the oldest first.
+pub fn earlier_lines() -> Vec<String> {
+    let mut history = FileHistory::new();
+    match history_file() {
+        // It doesn't exist in the first session.
+        Some(path) if history.load(&path).is_ok() => history.iter().cloned().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Adds lines to those of earlier sessions.
+pub fn remember_lines(lines: &[String]) {
+    let mut history = FileHistory::new();
+    for line in lines {
+        // A line that can't be kept is only forgotten.
+        let _ = history.add(line);
+    }
+    if let Some(path) = history_file().filter(|_| !lines.is_empty()) {
+        let _ = history.append(&path);
     }
 }
 

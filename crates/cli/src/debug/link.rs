@@ -63,6 +63,8 @@ pub struct Program {
     pub follow_forks: FollowForks,
     /// Whether it is recorded.
     pub record: bool,
+    /// Whether it gets a terminal of its own, whose output comes as events.
+    pub pty: bool,
     /// The recording that is replayed in place of a program; absolute.
     pub replay: Option<PathBuf>,
     /// The process or core file, if the program is not launched.

@@ -15,12 +15,12 @@ mod interrupts;
 mod link;
 mod name_search;
 mod render;
-mod results;
+pub mod results;
 mod screen;
 mod session;
 mod shell_words;
-mod source_colours;
-mod source_view;
+pub mod source_colours;
+pub mod source_view;
 pub mod style;
 mod styled;
 mod value_tree;
@@ -42,6 +42,7 @@ pub use adapters::presets::Preset;
 use adapters::{Adapter, Address, launch_json};
 use complete::Completer;
 use input::{Input, Then};
+pub use input::{earlier_lines, remember_lines};
 pub use link::SourceFolders;
 use link::{Attach, FollowForks, Program};
 use screen::Screen;
@@ -87,6 +88,14 @@ pub struct Options {
     /// With --json, add to each object what a terminal shows of it
     #[arg(long, requires = "json", hide = true)]
     pub json_text: bool,
+
+    /// Debug on the full screen, as `dapple tui` does
+    #[arg(long, conflicts_with_all = ["json", "batch"])]
+    pub tui: bool,
+
+    /// With --json, give the program a terminal of its own, whose output is in records; the command `input` types into it
+    #[arg(long, requires = "json", conflicts_with = "batch")]
+    pub pty: bool,
 
     /// Print what the objects of --json have in them, as a JSON schema
     #[arg(long)]
@@ -174,6 +183,26 @@ pub struct Options {
         allow_hyphen_values = true
     )]
     pub program: Vec<OsString>,
+}
+
+/// The name of a line's command, if it is one, whatever abbreviation it has.
+pub fn command_name(line: &str) -> Option<&'static str> {
+    commands::name_of(line)
+}
+
+/// What an empty line after this one does, if anything.
+pub fn repeated(line: &str) -> Option<String> {
+    commands::repeated(line)
+}
+
+/// The names of the commands that begin with a text.
+pub fn commands_starting_with(start: &str) -> Vec<String> {
+    commands::names_starting_with(start)
+}
+
+/// A path for people.
+pub fn shown_path(path: &Path) -> String {
+    render::path(path)
 }
 
 /// Exit codes of `--batch`, beside the program's own.
@@ -275,6 +304,14 @@ fn begin(
 ) -> anyhow::Result<impl FnOnce(Screen) -> Session + use<>> {
     let (sender, events) = crossbeam_channel::unbounded();
     let interrupts = interrupts::forward(sender.clone())?;
+    if options.json && !options.batch {
+        let sender = sender.clone();
+        std::thread::spawn(move || {
+            screen::wait_until_left();
+            // The program may run for ever, and nobody would be told.
+            let _ = sender.send(session::Event::Line(input::Line::End));
+        });
+    }
     if let Some(time) = options.timeout {
         interrupts.end_after(time, sender.clone(), options.json);
     }
@@ -294,6 +331,7 @@ fn begin(
     program.visualizers = absolute(&options.natvis)?;
     program.follow_forks = options.follow_forks;
     program.record = options.record;
+    program.pty = options.pty;
     let log = WireLog::open_if(options.log.as_deref(), Side::Client)?;
     let completer = Completer::default();
     let then = if options.batch {

@@ -8,6 +8,9 @@
 
 use std::io::{self, Write};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
 use super::complete::Completer;
 use super::input::PROMPT;
 use super::results::{self, Failure, FailureKind, Item, Record};
@@ -246,6 +249,28 @@ impl Collected {
         let cut = (over..).find(is_boundary).unwrap_or(over);
         self.output_cut += cut;
         self.output.drain(..cut);
+    }
+}
+
+/// Whether somebody may still read what is written to stdout. `false`: it is a pipe or a terminal whose other end is gone.
+pub fn has_reader() -> bool {
+    !is_left(Some(&Timespec::default()))
+}
+
+/// Waits until nobody can read any more what is written to stdout, which may be for ever.
+pub fn wait_until_left() {
+    while !is_left(None) {}
+}
+
+fn is_left(within: Option<&Timespec>) -> bool {
+    let stdout = io::stdout();
+    // Errors are told without being asked for (poll(2)).
+    let mut polled = [PollFd::new(&stdout, PollFlags::empty())];
+    match poll(&mut polled, within) {
+        Ok(count) => count > 0,
+        Err(Errno::INTR) => false,
+        // It can't be asked, so what is written will tell.
+        Err(_) => within.is_none(),
     }
 }
 

@@ -22,7 +22,7 @@ const CHILDREN: usize = 64;
 /// The most lines of a value that is shown with its parts, and one more, by which it is known that there are others.
 const LINES: usize = results::LINES + 1;
 /// The customary name of the part that shows a value without its visualizer.
-const RAW: &str = "[raw]";
+pub const RAW: &str = "[raw]";
 
 /// A value as the adapter gave it.
 #[derive(Debug, Clone)]
@@ -111,6 +111,7 @@ pub fn line(session: &Session, name: &str, value: &Value) -> results::Value {
 fn unopened(session: &Session, name: &str, value: &Value) -> results::Value {
     let mut shown = results::Value::of(name, shown(session, value));
     shown.has_parts = value.reference > 0;
+    shown.reference = value.reference.max(0);
     shown.r#type.clone_from(&value.type_name);
     shown.expression.clone_from(&value.expression);
     shown
@@ -147,10 +148,7 @@ fn build(
     if parts.iter().all(|part| part.name == RAW) {
         return Some(whole.bounded(0));
     }
-    let heading = match heading(&text) {
-        Ok(length) => whole.shown.first(length),
-        Err(elided) => Styled::plain(elided),
-    };
+    let heading = heading_of(&whole.shown);
     // The `[raw]` part, a type's internal layout, is only one line.
     let (raw, plain): (Vec<&Variable>, Vec<&Variable>) =
         parts.iter().partition(|part| part.name == RAW);
@@ -208,6 +206,14 @@ fn is_complete(text: &str) -> bool {
     let elided = text.contains('…') || text.contains("...");
     let has_contents = text.contains(['{', '[', '(', '"', '\'']) || text.parse::<f64>().is_ok();
     !elided && has_contents && !text.contains('\n')
+}
+
+/// What is shown of a value whose parts are below.
+pub fn heading_of(shown: &Styled) -> Styled {
+    match heading(&shown.text()) {
+        Ok(length) => shown.first(length),
+        Err(elided) => Styled::plain(elided),
+    }
 }
 
 /// How many characters precede the parts: `Order` of `Order { customer: …`, `len = 2` of `len = 2 [`. If the text begins with the parts,

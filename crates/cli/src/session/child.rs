@@ -2,16 +2,19 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 /// The longest record that is read: none is that long.
 const LONGEST_RECORD: u64 = 64 << 20;
+/// How many records are read ahead.
+const RECORDS: usize = 256;
 /// The most bytes of what it says on stderr that are kept.
 const LONGEST_COMPLAINT: u64 = 16 << 10;
 
@@ -38,13 +41,16 @@ impl Debugger {
         let mut child = command
             .args(["debug", "--json", "--json-text"])
             .args(arguments)
+            // Signals of a terminal are for who has started it, who ends it in order.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .context("the debugger can't be started")?;
         let (commands, lines) = unbounded::<String>();
-        let (sender, records) = unbounded();
+        // Where nobody takes them, the debugger waits: a program may write more than there is room for.
+        let (sender, records) = bounded(RECORDS);
         if let Some(stdin) = child.stdin.take() {
             thread::spawn(move || write_lines(stdin, &lines));
         }
@@ -62,6 +68,15 @@ impl Debugger {
     pub fn command(&self, line: &str) {
         // If it is gone, its records have ended.
         let _ = self.commands.send(line.to_owned());
+    }
+
+    /// Ends its wait for an answer of its adapter, as Ctrl-C does.
+    pub fn interrupt(&self) {
+        if let Ok(id) = i32::try_from(self.child.id())
+            && let Some(id) = rustix::process::Pid::from_raw(id)
+        {
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
+        }
     }
 
     /// Ends it at once. A program that it has launched ends, one that it has attached to goes on.

@@ -1,5 +1,6 @@
 //! Running the real binary: to its end with its output captured, or on a pseudo-terminal.
 
+pub mod full_screen;
 pub mod mcp;
 pub mod raw;
 #[path = "../../../engine/tests/support/running.rs"]

@@ -160,6 +160,10 @@ pub fn launch(
     if program.record {
         set("record", Raw::new(&true)?);
     }
+    let is_redirected = program.streams != Streams::default();
+    if is_own(adapter) && program.pty && !is_redirected {
+        set("pty", Raw::new(&true)?);
+    }
     if is_own(adapter) && stdin != ProgramStdin::Null {
         set("stdin", Raw::new("inherit")?);
     }

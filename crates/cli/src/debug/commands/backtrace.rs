@@ -23,9 +23,9 @@ const VARIABLES: usize = 30;
 pub static COMMANDS: &[Command] = &[Command {
     name: "backtrace",
     aliases: &["bt", "where"],
-    usage: "[full] [-args] [N | -N | all]",
+    usage: "[full] [-args] [N | -N | N-M | all]",
     summary: "show who called whom",
-    details: "`bt 5` shows the innermost five frames, `bt -5` the outermost five, `bt all` all of them. `bt full` adds the arguments and variables of \
+    details: "`bt 5` shows the innermost five frames, `bt -5` the outermost five, `bt 100-199` those of these numbers, `bt all` all of them. `bt full` adds the arguments and variables of \
               each frame, `bt -args` the arguments behind the function's name. Without a number, runs of frames of libraries, \
               dependencies and code without source are one line each.",
     argument: Argument::Topic(&["full", "-args", "all"]),
@@ -42,6 +42,8 @@ enum Which {
     Innermost(usize),
     /// This many of the outermost.
     Outermost(usize),
+    /// Those from a number to another.
+    Between(usize, usize),
 }
 
 /// What is shown of the stack.
@@ -70,9 +72,13 @@ fn wanted(argument: &str) -> anyhow::Result<Wanted> {
             "all" => wanted.which = Which::Innermost(i32::MAX as usize),
             _ if wanted.which != Which::Usual => bail!("one number of frames is enough"),
             count => {
-                wanted.which = match count.strip_prefix('-') {
-                    Some(outermost) => Which::Outermost(number(outermost, "a number of frames")?),
-                    None => Which::Innermost(number(count, "a number of frames")?),
+                let what = "a number of frames";
+                wanted.which = match count.split_once('-') {
+                    Some(("", outermost)) => Which::Outermost(number(outermost, what)?),
+                    Some((first, last)) => {
+                        Which::Between(number(first, what)?, number(last, what)?)
+                    }
+                    None => Which::Innermost(number(count, what)?),
                 }
             }
         }
@@ -90,6 +96,10 @@ fn backtrace(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         Which::Innermost(count) => (count, false),
         Which::Outermost(count) => {
             outermost(session, count, &wanted)?;
+            return Ok(Flow::Go);
+        }
+        Which::Between(first, last) => {
+            between(session, first, last, &wanted)?;
             return Ok(Flow::Go);
         }
     };
@@ -129,6 +139,28 @@ fn outermost(session: &mut Session, count: usize, wanted: &Wanted) -> anyhow::Re
     let rows: Vec<Row> = (first..all).map(Row::Frame).collect();
     let mut stack = told(session, &rows, wanted)?;
     stack.further_in = first;
+    session.screen.show(Item::Stack(stack));
+    Ok(())
+}
+
+/// Shows the frames from a number to another, of which none is folded.
+fn between(
+    session: &mut Session,
+    first: usize,
+    last: usize,
+    wanted: &Wanted,
+) -> anyhow::Result<()> {
+    // One more, to know whether there are more.
+    session.load_frames(last.saturating_add(2))?;
+    let loaded = session.stop()?.frames.len();
+    let end = last.saturating_add(1).min(loaded);
+    let rows: Vec<Row> = (first..end).map(Row::Frame).collect();
+    let mut stack = told(session, &rows, wanted)?;
+    stack.further_in = first.min(loaded);
+    if end < loaded {
+        let next = end.saturating_add(end.saturating_sub(first));
+        stack.rest = Some(format!("bt {end}-{}", next - 1));
+    }
     session.screen.show(Item::Stack(stack));
     Ok(())
 }
@@ -325,6 +357,7 @@ mod tests {
         };
         assert_eq!(asked(""), of(Which::Usual, false, false));
         assert_eq!(asked("5"), of(Which::Innermost(5), false, false));
+        assert_eq!(asked("10-19"), of(Which::Between(10, 19), false, false));
         assert_eq!(asked("full -3"), of(Which::Outermost(3), true, false));
         assert_eq!(asked("-c 4 -args"), of(Which::Innermost(4), false, true));
         assert!(asked("4 5").is_err_and(|error| error.contains("one number")));

@@ -342,16 +342,20 @@ fn info(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     {
         return Ok(Flow::Go);
     }
-    let takes_more = matches!(matching[..], [&("modules" | "registers" | "tasks")]);
+    let takes_more = matches!(
+        matching[..],
+        [&("modules" | "registers" | "tasks" | "threads")]
+    ) || rest == "all" && matches!(matching[..], [&"locals"]);
     let (topic, matching) = match rest.is_empty() || takes_more {
         true => (topic, matching),
         false => (argument, Vec::new()),
     };
     match matching[..] {
         [&"breakpoints"] => breakpoints(session),
+        [&"locals"] if rest == "all" => variables_and_arguments(session)?,
         [&"locals"] => variables(session, &ScopePresentationHint::Locals, "locals")?,
         [&"args"] => variables(session, &ScopePresentationHint::Arguments, "arguments")?,
-        [&"threads"] => super::threads::list(session)?,
+        [&"threads"] => super::threads::list(session, rest)?,
         [&"processes"] => {
             let lines = session.process_lines();
             let none = "the program is not running; `run` starts it";
@@ -518,6 +522,17 @@ fn variables(
         }
     }
     let what = what.to_owned();
+    session.screen.show(Item::Values(Values { what, values }));
+    Ok(())
+}
+
+/// `info locals all`: the arguments as well, as in the record of a stop.
+fn variables_and_arguments(session: &mut Session) -> anyhow::Result<()> {
+    let frame = selected(session)?;
+    let all = variables_of_frame(session, &frame);
+    let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
+    let values = all.iter().map(line).collect();
+    let what = "locals".to_owned();
     session.screen.show(Item::Values(Values { what, values }));
     Ok(())
 }

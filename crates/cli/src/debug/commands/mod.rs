@@ -24,6 +24,7 @@ mod memory_format;
 mod moving;
 mod place_syntax;
 mod presentation;
+mod programs;
 mod running;
 mod saving;
 mod scripting;
@@ -46,6 +47,7 @@ pub use displaying::{Display, show_displays};
 pub use foreign_commands::page;
 pub use machine::show_instruction;
 pub use memory::Examined;
+pub use programs::is_aside;
 pub use running::waits_for_stop;
 pub use scripting::lines_of;
 pub use value_history::Values;
@@ -118,6 +120,7 @@ pub static COMMANDS: &[&[Command]] = &[
     memory::COMMANDS,
     core_file::COMMANDS,
     console::COMMANDS,
+    programs::COMMANDS,
     presentation::COMMANDS,
     listing::COMMANDS,
     scripting::COMMANDS,
@@ -210,6 +213,12 @@ pub fn run(session: &mut Session, line: &str) -> anyhow::Result<Flow> {
         bail!("`{}` takes no argument", command.name);
     }
     (command.run)(session, argument)
+}
+
+/// The name of a line's command; `None` if it has none.
+pub fn name_of(line: &str) -> Option<&'static str> {
+    let line = foreign_commands::translate(line.trim()).ok()?;
+    find(split(&line).0).ok().map(|command| command.name)
 }
 
 /// What an empty line after this one does: the same again or, after `list` and `x`, what follows. `None` if it does nothing.

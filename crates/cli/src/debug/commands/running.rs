@@ -298,7 +298,8 @@ fn interrupt(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
 pub fn waits_for_stop(line: &str) -> bool {
     let line = super::foreign_commands::translate(line.trim()).unwrap_or_default();
     let (name, _) = super::split(&line);
-    !super::find(name).is_ok_and(|command| command.name == "interrupt")
+    let acts_at_once = ["interrupt", "aside", "input"];
+    !super::find(name).is_ok_and(|command| acts_at_once.contains(&command.name))
 }
 
 fn kill(session: &mut Session, _: &str) -> anyhow::Result<Flow> {

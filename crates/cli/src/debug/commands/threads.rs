@@ -55,11 +55,18 @@ fn check(id: i64, threads: &[Thread]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `info threads`: each thread with where it is.
-pub(super) fn list(session: &mut Session) -> anyhow::Result<()> {
+/// `info threads`: each thread with where it is. `100-199` are those of these places in the list: where there are thousands, all take a while.
+pub(super) fn list(session: &mut Session, range: &str) -> anyhow::Result<()> {
     let selected = session.stop()?.thread;
     let threads = session.threads()?;
-    for thread in &threads {
+    let what = "a place in the list, as in `info threads 100-199`";
+    let (first, last) = match range.split_once('-') {
+        _ if range.is_empty() => (0, threads.len()),
+        Some((first, last)) => (number(first, what)?, number(last, what)?),
+        None => (number(range, what)?, number(range, what)?),
+    };
+    let shown = threads.iter().skip(first);
+    for thread in shown.take(last.saturating_add(1).saturating_sub(first)) {
         // A thread that runs on, or has just ended, has no frames.
         let frames = frames_of(session, thread.id, SEARCHED).unwrap_or_default();
         let line = ThreadLine {

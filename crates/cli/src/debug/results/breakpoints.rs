@@ -2,7 +2,7 @@
 
 use dapple_dap::types;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::places::is_false;
 use crate::debug::breakpoints::{self, Lifetime, Place};
@@ -10,7 +10,7 @@ use crate::debug::render;
 use crate::debug::style::Style;
 
 /// A breakpoint.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Breakpoint {
     /// Its number.
@@ -39,10 +39,10 @@ pub struct Breakpoint {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
     /// It is gone after its first hit, or the next stop.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub temporary: bool,
     /// It stops nowhere until it is enabled.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub disabled: bool,
     /// How often it has stopped the program.
     pub hits: u32,

@@ -2,13 +2,13 @@
 
 use dapple_dap::ClientError;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::debug::interrupts::Interrupted;
 use crate::debug::session::TimeOver;
 
 /// Why something has failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// Of what kind it is.
@@ -18,7 +18,7 @@ pub struct Failure {
 }
 
 /// Kinds of failures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FailureKind {
     /// The command can't be carried out: it is not known, not complete, or means nothing now.

@@ -15,7 +15,7 @@ mod values;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::style::{Role, Style};
 
@@ -27,7 +27,7 @@ pub use stops::{Cause, Stop, StoppedProcess};
 pub use values::{Display, LINES, Returned, Value, Values};
 
 /// A line of `--json`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "record", rename_all = "camelCase")]
 pub enum Record {
     /// A command was carried out, or has failed. There is one for each command, after all that it has shown.
@@ -80,7 +80,8 @@ impl Record {
 }
 
 impl Exited {
-    fn text(&self) -> String {
+    /// `program exited with code 3`.
+    pub fn text(&self) -> String {
         let who = match self.process {
             Some(number) => format!("process {number}"),
             None => "program".to_owned(),
@@ -93,7 +94,7 @@ impl Exited {
 }
 
 /// A command that was run.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ran {
     /// The command as it was given.
@@ -111,7 +112,7 @@ pub struct Ran {
 }
 
 /// What the program does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum State {
     /// It has not been started yet.
@@ -125,7 +126,7 @@ pub enum State {
 }
 
 /// Text that the program has written.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// Where it was written.
@@ -135,7 +136,7 @@ pub struct Output {
 }
 
 /// Where text was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Stream {
     /// The program's standard output.
@@ -145,7 +146,7 @@ pub enum Stream {
 }
 
 /// The program's end.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Exited {
     /// Its exit code. For the end by a signal, adapters say 128 and the signal's number, or its negative number. Missing: the adapter has not said
@@ -158,7 +159,7 @@ pub struct Exited {
 }
 
 /// A program that runs on.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Resumed {
     /// The number of the process, in a program that has several.
@@ -167,7 +168,7 @@ pub struct Resumed {
 }
 
 /// Who has given a command, if not who reads the records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum By {
     /// A file: that of `source`, or the one that is read at the start.
@@ -179,7 +180,7 @@ pub enum By {
 }
 
 /// What was shown between commands.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
     /// It.
@@ -187,7 +188,7 @@ pub struct Notice {
 }
 
 /// The end of the session.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct End {
     /// The exit code of `dapple debug`.
@@ -198,7 +199,7 @@ pub struct End {
 }
 
 /// Something that is shown.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Item {
     /// A text.
@@ -230,7 +231,7 @@ pub enum Item {
 }
 
 /// A text, for people.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Text {
     /// Its lines.

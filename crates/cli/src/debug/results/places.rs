@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dapple_dap::types::{self, StackFrame, StackFramePresentationHint};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::debug::render;
 use crate::debug::screen::printable;
@@ -12,7 +12,7 @@ use crate::debug::source_colours::{self, Pieces};
 use crate::debug::style::{Role, Style};
 
 /// A frame of a stack.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Frame {
     /// Its number, from 0, the innermost.
@@ -39,16 +39,16 @@ pub struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Whether the adapter says that it is not the user's code, or is only a text between frames.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub subtle: bool,
     /// Whether it is the selected one, in whose variables expressions are.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub selected: bool,
     /// Its variables, if they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<super::Value>,
     /// How many of them are left out.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub more_variables: usize,
     /// Whether text has the whole path of the file.
     #[serde(skip)]
@@ -122,7 +122,7 @@ impl Frame {
 }
 
 /// Lines of a source file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Listing {
     /// The file.
@@ -138,7 +138,7 @@ pub struct Listing {
 }
 
 /// A line of a source file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceLine {
     /// Its number, from 1.
@@ -208,13 +208,13 @@ impl Listing {
 }
 
 /// A thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
     /// Its number, as the adapter has it.
     pub id: i64,
     /// Its name.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
@@ -238,7 +238,7 @@ impl Thread {
 }
 
 /// A thread in a list of threads.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadLine {
     /// The thread.

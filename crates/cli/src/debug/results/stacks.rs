@@ -1,25 +1,25 @@
 //! A thread's stack.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::places::{Frame, Thread, is_zero};
 use crate::debug::screen::printable;
 use crate::debug::style::{Role, Style};
 
 /// A thread's stack, or a part of it. Runs of frames of libraries may be folded.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stack {
     /// The threads that have it. Several: their stacks are equal.
     pub threads: Vec<Thread>,
     /// How many frames further in are left out.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub further_in: usize,
     /// The rows, the innermost frame first.
     pub rows: Vec<Row>,
     /// How many frames of libraries, or without a source, are left out below.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub libraries_below: usize,
     /// The command that shows more frames, if there are more or some are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,12 +28,12 @@ pub struct Stack {
     #[serde(skip)]
     pub is_titled: bool,
     /// Whether the list was ended by Ctrl-C.
-    #[serde(skip_serializing_if = "super::places::is_false")]
+    #[serde(default, skip_serializing_if = "super::places::is_false")]
     pub interrupted: bool,
 }
 
 /// A row of a stack.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "row", rename_all = "camelCase")]
 pub enum Row {
     /// A frame.
@@ -45,7 +45,7 @@ pub enum Row {
 }
 
 /// A text between frames, such as where an asynchronous stack begins.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Label {
     /// The text.
@@ -53,7 +53,7 @@ pub struct Label {
 }
 
 /// A run of frames of libraries that are left out.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Folded {
     /// The number of the first of them.

@@ -1,14 +1,14 @@
 //! A stop of the program.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::places::{Frame, Thread, is_false};
 use super::{Item, Value};
 use crate::debug::style::{Role, Style};
 
 /// A stop: why, where, and what is there. It says enough to go on without another question.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stop {
     /// Why.
@@ -22,29 +22,29 @@ pub struct Stop {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<StoppedProcess>,
     /// The innermost frames, and the selected one, if that is further out.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Frame>,
     /// Whether there are more frames than these.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub more_frames: bool,
     /// The variables of the selected frame.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locals: Vec<Value>,
     /// How many more it has: `info locals` shows them.
-    #[serde(skip_serializing_if = "super::places::is_zero")]
+    #[serde(default, skip_serializing_if = "super::places::is_zero")]
     pub more_locals: usize,
     /// What else is shown at the stop: the source, a returned value, displayed expressions.
     pub items: Vec<Item>,
     /// What the program has written since it was let run. Long output is cut at its beginning.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
     /// How many bytes of the output were cut.
-    #[serde(skip_serializing_if = "super::places::is_zero")]
+    #[serde(default, skip_serializing_if = "super::places::is_zero")]
     pub output_cut: usize,
 }
 
 /// Why a program has stopped.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cause {
     /// The protocol's word: `breakpoint`, `function breakpoint`, `data breakpoint`, `step`, `exception`, `pause`, `entry`, `goto`, or one of the
@@ -56,15 +56,15 @@ pub struct Cause {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The numbers of the breakpoints that were hit.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<u32>,
     /// Whether a command has ended as it was expected to: a step.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub expected: bool,
 }
 
 /// A process of a program that has several.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoppedProcess {
     /// Its number, for `process N`.
@@ -72,7 +72,7 @@ pub struct StoppedProcess {
     /// Its name for people.
     pub name: String,
     /// Whether another process stays selected.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub beside: bool,
 }
 

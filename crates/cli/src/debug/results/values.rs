@@ -1,12 +1,13 @@
 //! Values and their parts.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::places::{is_false, is_zero};
 use crate::debug::render::assignment;
 use crate::debug::style::{Role, Style};
 use crate::debug::styled::Styled;
+use crate::debug::value_tree::heading_of;
 
 /// The most lines of a value that is shown with its parts.
 pub const LINES: usize = 300;
@@ -16,7 +17,7 @@ const LONGEST: usize = 200;
 const LONGEST_TEXT: usize = 4096;
 
 /// A value.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Value {
     /// Its name, or the expression.
@@ -30,22 +31,25 @@ pub struct Value {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
     /// Its parts, if they are shown: fields, elements.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Value>,
     /// How many more parts it has.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub more_parts: usize,
     /// Whether it has parts, shown or not.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub has_parts: bool,
+    /// By what `parts` shows its parts, until the program runs on.
+    #[serde(default, skip_serializing_if = "is_no_reference")]
+    pub reference: i64,
     /// Whether `value` doesn't say all, and its parts aren't shown either.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub cut: bool,
     /// The command that shows the rest, where something is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
     /// Whether it is the value as the type has it inside, behind a summary.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub raw: bool,
     /// The text for a terminal, with colours.
     #[serde(skip)]
@@ -55,8 +59,12 @@ pub struct Value {
     pub heading: Styled,
 }
 
+fn is_no_reference(reference: &i64) -> bool {
+    *reference == 0
+}
+
 /// Values that belong together.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Values {
     /// What they are: `locals`, `arguments`, `registers`.
@@ -66,7 +74,7 @@ pub struct Values {
 }
 
 /// What a function has returned.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Returned {
     /// The value.
@@ -81,7 +89,7 @@ impl Returned {
 }
 
 /// A value that is shown at each stop.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Display {
     /// The number of the display.
@@ -154,12 +162,29 @@ impl Value {
         lines.join("\n")
     }
 
+    /// The text for a terminal. A value that was read from a record has none of its own.
+    fn shown(&self) -> Styled {
+        match self.shown == Styled::default() {
+            true => Styled::plain(&self.value),
+            false => self.shown.clone(),
+        }
+    }
+
+    /// What stands for the text above the parts.
+    fn heading(&self) -> Styled {
+        match self.heading == Styled::default() {
+            true => heading_of(&self.shown()),
+            false => self.heading.clone(),
+        }
+    }
+
     /// `name = value` on one line, which is cut if it is too long.
     pub fn line(&self, style: Style) -> String {
-        match self.shown.text().chars().count() {
+        let shown = self.shown();
+        match shown.text().chars().count() {
             0 if self.has_parts => assignment(&self.name, &Styled::plain("{…}"), style),
-            0..=LONGEST => assignment(&self.name, &self.shown, style),
-            _ => assignment(&self.name, &self.shown.first(LONGEST), style) + "…",
+            0..=LONGEST => assignment(&self.name, &shown, style),
+            _ => assignment(&self.name, &shown.first(LONGEST), style) + "…",
         }
     }
 
@@ -170,7 +195,7 @@ impl Value {
         let indent = "  ".repeat(depth);
         if self.raw {
             let plain = Value {
-                shown: Styled::plain(&self.shown.text()),
+                shown: Styled::plain(&self.shown().text()),
                 ..self.clone()
             };
             let text = plain.line(style);
@@ -183,7 +208,7 @@ impl Value {
         }
         lines.push(format!(
             "{indent}{}",
-            assignment(&self.name, &self.heading, style)
+            assignment(&self.name, &self.heading(), style)
         ));
         // A type's internal layout comes last.
         let (raw, plain): (Vec<&Value>, Vec<&Value>) = self.parts.iter().partition(|part| part.raw);

@@ -311,7 +311,7 @@ impl Session {
                     }
                     Line::Command(line) => return self.execute(&line),
                     Line::Cleared => self.scripts.drop_block(),
-                    Line::End if waits => self.input.ends(),
+                    Line::End if waits && super::screen::has_reader() => self.input.ends(),
                     Line::End => {
                         self.check_block(None)?;
                         return commands::run(self, "quit");
@@ -425,7 +425,8 @@ impl Session {
     ) -> anyhow::Result<Flow> {
         // A script that looks at a crash, if there is one, succeeds where there is none.
         let is_over = error.is::<NoStop>() && self.exit_code.is_some() && self.input.is_batch();
-        let goes_on = is_over || self.input.is_batch() && self.keeps_going;
+        let is_batch = self.input.is_batch();
+        let goes_on = is_over || is_batch && self.keeps_going || commands::is_aside(line);
         if !goes_on {
             self.input.drop_interposed();
         }
@@ -438,7 +439,7 @@ impl Session {
         }
         self.failed_commands += u32::from(!is_over);
         self.record_command(line, origin, Some(&error));
-        if self.input.is_batch() && !goes_on {
+        if is_batch && !goes_on {
             return Err(CommandFailed(error).into());
         }
         if !self.screen.is_json() {
@@ -475,7 +476,7 @@ impl Session {
 
     fn try_to_execute(&mut self, line: &str) -> anyhow::Result<Flow> {
         let mut line = line.trim().to_owned();
-        if self.scripts.takes_down() {
+        if self.scripts.takes_down() && !commands::is_aside(&line) {
             self.take_down(&line)?;
             return Ok(Flow::Go);
         }
@@ -489,7 +490,9 @@ impl Session {
             line.clone_from(&self.last_command);
         }
         let line = self.scripts.expanded(&line);
-        self.last_command = commands::repeated(&line).unwrap_or_default();
+        if !commands::is_aside(&line) {
+            self.last_command = commands::repeated(&line).unwrap_or_default();
+        }
         if self.calls_defined(&line)? {
             return Ok(Flow::Go);
         }
