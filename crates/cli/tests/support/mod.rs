@@ -1,5 +1,6 @@
 //! Running the real binary: to its end with its output captured, or on a pseudo-terminal.
 
+pub mod moody;
 pub mod raw;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;
