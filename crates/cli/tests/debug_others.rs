@@ -32,13 +32,13 @@ fn whole_numbers_have_formats_with_any_adapter() {
         &[
             "b mean",
             "run",
-            "p/x count",
+            "p/o count",
             "p/t count",
             "p/x sum",
             "p $ + 1",
         ],
     );
-    assert!(run.stdout.contains("count = 0x3\n"), "{run:#?}");
+    assert!(run.stdout.contains("count = 0o3\n"), "{run:#?}");
     assert!(run.stdout.contains("count = 0b11\n"), "{run:#?}");
     assert!(
         run.stderr.contains("`/x` shows whole numbers only"),
@@ -81,7 +81,7 @@ fn a_breakpoint_that_a_stop_does_not_name_is_found_by_its_line() {
         mood,
         &[
             "tb mean",
-            "b tour.c:34",
+            "b fixtures/tour.c:34",
             "run",
             "info breakpoints",
             "c",
@@ -101,26 +101,16 @@ fn a_breakpoint_that_a_stop_does_not_name_is_found_by_its_line() {
 /// CodeLLDB counts places, js-debug gives the name of a text.
 #[test]
 fn what_is_no_sentence_is_not_shown_beside_a_breakpoint() {
-    for message in [
-        &[(
-            "\"verified\":true",
-            "\"verified\":true,\"message\":\"Resolved locations: 1\"",
-        )],
-        &[(
-            "\"verified\":true",
-            "\"verified\":false,\"message\":\"breakpoint.provisionalBreakpoint\"",
-        )],
-    ] {
-        let run = batch(Mood::Says(message), &["b tour.c:20", "info breakpoints"]);
-        assert!(
-            run.stdout.contains("breakpoint 1 at fixtures/tour.c:20"),
-            "{run:#?}"
-        );
-        assert!(
-            !run.stdout.contains("Resolved") && !run.stdout.contains("provisional"),
-            "{run:#?}"
-        );
-    }
+    let mood = Mood::Says(&[(
+        "\"verified\":true",
+        "\"verified\":true,\"message\":\"Resolved locations: 1\"",
+    )]);
+    let run = batch(mood, &["b fixtures/tour.c:20", "info breakpoints"]);
+    assert!(
+        run.stdout.contains("breakpoint 1 at fixtures/tour.c:20"),
+        "{run:#?}"
+    );
+    assert!(!run.stdout.contains("Resolved"), "{run:#?}");
 }
 
 /// debugpy, CodeLLDB and js-debug.
@@ -152,10 +142,13 @@ fn an_end_without_an_exit_code_is_told() {
 /// lldb-dap stops the program by a signal, and tells that as a failure.
 #[test]
 fn a_pause_that_is_told_as_a_signal_is_a_pause() {
-    let (address, _) = moody(&[Mood::Says(&[(
-        "\"reason\":\"pause\"",
-        "\"reason\":\"exception\",\"description\":\"signal SIGSTOP\"",
-    )])]);
+    let (address, _) = moody(&[Mood::Says(&[
+        ("\"description\":", "\"unknown\":"),
+        (
+            "\"reason\":\"pause\"",
+            "\"reason\":\"exception\",\"description\":\"signal SIGSTOP\"",
+        ),
+    ])]);
     let arguments = r#"{"program": "/bin/sh", "args": ["-c", "echo ready; while :; do :; done"]}"#;
     let mut terminal = Terminal::run_in_workspace(&[
         DAPPLE,
@@ -180,7 +173,7 @@ fn a_session_that_only_asks_for_another_one_is_not_shown() {
     let program = tour();
     let mut terminal =
         Terminal::run_in_workspace(&[DAPPLE, "debug", "--connect", &address, &program]);
-    terminal.command("b tour.c:20");
+    terminal.command("b fixtures/tour.c:20");
     terminal.wait_for("breakpoint 1 at fixtures/tour.c:20 (pending: not found yet)");
     terminal.command("run");
     terminal.wait_for("stopped at breakpoint 1, thread");
@@ -224,25 +217,4 @@ fn what_a_server_writes_behind_its_address_is_the_programs_output() {
     let run = Run::of(command.arg(tour()));
     assert!(run.stdout.contains("written beside it\n"), "{run:#?}");
     assert!(run.stdout.contains("count = 3\n"), "{run:#?}");
-}
-
-/// lldb-dap has the value among the locals.
-#[test]
-fn a_returned_value_among_the_locals_is_shown() {
-    let mood = Mood::Says(&[
-        (
-            "\"presentationHint\":\"locals\"",
-            "\"presentationHint\":\"other\"",
-        ),
-        (
-            "\"presentationHint\":\"returnValue\"",
-            "\"presentationHint\":\"locals\"",
-        ),
-        ("\"name\":\"mean()\"", "\"name\":\"(Return Value)\""),
-    ]);
-    let run = batch(mood, &["b mean", "run", "finish"]);
-    assert!(
-        run.stdout.contains("returned (Return Value) = "),
-        "{run:#?}"
-    );
 }
