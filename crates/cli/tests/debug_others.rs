@@ -81,7 +81,7 @@ fn a_breakpoint_that_a_stop_does_not_name_is_found_by_its_line() {
         mood,
         &[
             "tb mean",
-            "b fixtures/tour.c:34",
+            "b fixtures/tour.c:49",
             "run",
             "info breakpoints",
             "c",
