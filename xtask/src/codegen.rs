@@ -43,6 +43,11 @@ fn generated(root: &Path) -> Result<Vec<Generated>> {
         from: DEFINITION,
     }];
     all.extend(arguments::generated(root)?);
+    all.push(Generated {
+        path: "docs/other-adapters.md",
+        text: crate::terminals::generated(),
+        from: "xtask/src/terminals/differences.rs",
+    });
     Ok(all)
 }
 

@@ -2,9 +2,15 @@
 //! first.
 
 use anyhow::{Context, bail};
+
+use crate::terminals;
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+
+/// The run whose script only installs what [`terminals`] drives.
+const TERMINALS: &str = "terminals";
 
 /// Each run's name, which is its script's, and its description.
 const EDITORS: &[(&str, &str)] = &[
@@ -32,6 +38,10 @@ const EDITORS: &[(&str, &str)] = &[
         "trace",
         "no editor: the page of `dapple trace --html` in headless Chromium; a picture in target/e2e/trace.png",
     ),
+    (
+        TERMINALS,
+        "no editor: the same script typed at `dapple debug` with lldb-dap, gdb, CodeLLDB, debugpy, delve and js-debug; a word behind: only those whose names begin so",
+    ),
 ];
 
 /// Prints the runs.
@@ -43,7 +53,7 @@ pub fn list() -> anyhow::Result<ExitCode> {
 }
 
 /// Does one run, with the adapter that `DAPPLE` names or one built from this tree.
-pub fn run(root: &Path, editor: &str) -> anyhow::Result<ExitCode> {
+pub fn run(root: &Path, editor: &str, words: &[&str]) -> anyhow::Result<ExitCode> {
     let Some((name, _)) = EDITORS.iter().find(|(name, _)| *name == editor) else {
         let known: Vec<&str> = EDITORS.iter().map(|(name, _)| *name).collect();
         bail!(
@@ -59,10 +69,13 @@ pub fn run(root: &Path, editor: &str) -> anyhow::Result<ExitCode> {
     };
     let script = root.join("editors/e2e").join(name);
     let status = Command::new(&script)
-        .env("DAPPLE", adapter)
+        .env("DAPPLE", &adapter)
         .status()
         .with_context(|| format!("cannot run {}", script.display()))?;
     Ok(match status.success() {
+        true if *name == TERMINALS => {
+            return terminals::run(root, &adapter, words.first().unwrap_or(&""));
+        }
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     })

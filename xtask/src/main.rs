@@ -21,6 +21,7 @@ mod dist;
 mod e2e;
 mod package;
 mod schema;
+mod terminals;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ usage: cargo xtask CHORE
   codegen [--check]   write crates/dap/src/types.rs from crates/schema/protocol.json, and from the adapter's table of launch
                       arguments its schema, its page and VS Code's manifest (or check that all are up to date)
   dist                make what people install in target/dist: a static binary, in an archive with manual pages and completions
+  e2e terminals [NAME] type the same script at the terminal's prompt with each adapter, or those whose names begin so
   e2e [EDITOR]        debug a program in a real editor and check what it shows (DAPPLE=PROGRAM: with that adapter);
                       without a name, list the editors
   package             pack the crates as they would be published, check the packages, and build a program against those of
@@ -64,7 +66,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::write(&root()),
         ["codegen", "--check"] => codegen::check(&root()),
         ["e2e"] => e2e::list(),
-        ["e2e", editor] => e2e::run(&root(), editor),
+        ["e2e", editor, words @ ..] => e2e::run(&root(), editor, words),
         ["package"] => package::run(&root()),
         ["schema", "diff", first] => schema::compare(&root(), first, None),
         ["schema", "diff", first, second] => schema::compare(&root(), first, Some(second)),

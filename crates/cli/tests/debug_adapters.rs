@@ -1,113 +1,14 @@
 //! `dapple debug` with other adapters: how they are found, started and given arguments, and those that are silent, hang or leave.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::thread;
 
+use crate::support::moody::{Mood, moody};
 use crate::support::terminal::Terminal;
 use crate::support::{Run, compile, dapple, scratch, script};
 
 const DAPPLE: &str = env!("CARGO_BIN_EXE_dapple");
-
-/// How an adapter behaves in one session.
-#[derive(Debug, Clone, Copy)]
-enum Mood {
-    /// As Dapple's.
-    Well,
-    /// It gets no request of this name.
-    Deaf(&'static str),
-    /// It closes the connection when it gets a request of this name.
-    Leaves(&'static str),
-    /// It doesn't say that it has this capability.
-    Without(&'static str),
-}
-
-/// Listens for clients, and serves each as the next mood says. Returns the address, and what tells of each request that was not served.
-fn moody(moods: &[Mood]) -> (String, Receiver<String>) {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
-    let address = listener.local_addr().expect("its address").to_string();
-    let (sender, unserved) = mpsc::channel();
-    let moods = moods.to_vec();
-    thread::spawn(move || {
-        for mood in moods {
-            let (client, _) = listener.accept().expect("the client connects");
-            let sender = sender.clone();
-            thread::spawn(move || serve(client, mood, &sender));
-        }
-    });
-    (address, unserved)
-}
-
-fn serve(client: TcpStream, mood: Mood, unserved: &Sender<String>) {
-    let mut adapter = Command::new(DAPPLE)
-        .arg("dap")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        // Whoever reads the tests' own output isn't to wait for it.
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the adapter starts");
-    let mut to_adapter = adapter.stdin.take().expect("a pipe");
-    let mut from_adapter = BufReader::new(adapter.stdout.take().expect("a pipe"));
-    let mut to_client = client.try_clone().expect("a second handle");
-    thread::spawn(move || {
-        while let Some(mut text) = message(&mut from_adapter) {
-            if let Mood::Without(capability) = mood {
-                text = text.replace(&format!("\"{capability}\":true"), "\"unknown\":true");
-            }
-            if send(&mut to_client, &text).is_none() {
-                break;
-            }
-        }
-        let _ = to_client.shutdown(Shutdown::Both);
-    });
-    let mut from_client = BufReader::new(client);
-    while let Some(message) = message(&mut from_client) {
-        let is = |name: &str| message.contains(&format!("\"command\":\"{name}\""));
-        match mood {
-            Mood::Deaf(name) if is(name) => {
-                // The test may be over.
-                let _ = unserved.send(name.to_owned());
-                continue;
-            }
-            Mood::Leaves(name) if is(name) => {
-                let _ = from_client.get_ref().shutdown(Shutdown::Both);
-                break;
-            }
-            _ => {}
-        }
-        if send(&mut to_adapter, &message).is_none() {
-            break;
-        }
-    }
-    drop(to_adapter);
-    let _ = adapter.wait();
-}
-
-fn send(to: &mut impl Write, message: &str) -> Option<()> {
-    let text = format!("Content-Length: {}\r\n\r\n{message}", message.len());
-    to.write_all(text.as_bytes()).ok()
-}
-
-fn message(from: &mut impl BufRead) -> Option<String> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if from.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        if let Some(number) = line.strip_prefix("Content-Length: ") {
-            length = number.trim().parse().ok()?;
-        } else if line == "\r\n" {
-            let mut bytes = vec![0; length];
-            from.read_exact(&mut bytes).ok()?;
-            return String::from_utf8(bytes).ok();
-        }
-    }
-}
 
 fn tour() -> PathBuf {
     let folder = scratch("adapters");
@@ -462,7 +363,10 @@ fn what_is_wrong_with_a_configuration_is_told() {
 
 #[test]
 fn a_process_is_attached_to_by_arguments_as_json() {
-    let mut sleeper = Command::new("sleep").arg("1000").spawn().expect("sleep");
+    let mut sleeper = std::process::Command::new("sleep")
+        .arg("1000")
+        .spawn()
+        .expect("sleep");
     let arguments = format!(r#"{{"pid": {}, "stopOnEntry": true}}"#, sleeper.id());
     let mut command = dapple();
     command.args(["debug", "--batch", "--attach-with", &arguments]);
@@ -565,12 +469,12 @@ fn a_debug_server_of_an_editor_is_connected_to() {
     let text = configuration(port);
     let folder = workspace("debug-server", &[(".vscode/launch.json", &*text)]);
     // Only another adapter is told from our own by a format that it doesn't have.
-    let run = in_workspace(&folder, "launch.json:it", &["b mean", "run", "p/x count"]);
+    let run = in_workspace(&folder, "launch.json:it", &["b mean", "run", "p/s count"]);
     assert_eq!(run.code, Some(125), "{run:#?}");
     assert!(run.stdout.contains("mean at "), "{run:#?}");
     assert!(
         run.stderr
-            .contains("`/x` is a format of Dapple's adapter only"),
+            .contains("`/s` is a format of Dapple's adapter only"),
         "{run:#?}"
     );
     for wrong in ["\"here:80\"", "0", "65536", "true"] {

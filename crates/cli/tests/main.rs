@@ -21,6 +21,7 @@ mod debug_launching;
 mod debug_locks;
 mod debug_machine;
 mod debug_memory;
+mod debug_others;
 mod debug_places;
 mod debug_processes;
 mod debug_refuses;

@@ -84,7 +84,7 @@ fn values_open_and_what_has_changed_is_marked() {
     screen.type_keys(":display visits * 10\r");
     screen.wait_for(&["visits * 10 = 10"]);
     screen.type_keys("\tc");
-    screen.wait_for(&["* visits * 10 = 20"]);
+    screen.wait_for(&["*  visits * 10 = 20"]);
     screen.type_keys("qq");
     let (status, _) = screen.end();
     assert!(status.success(), "{status}");

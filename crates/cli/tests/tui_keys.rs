@@ -158,7 +158,7 @@ fn the_terminal_is_given_back_at_signals_and_a_suspended_screen_comes_back() {
         assert!(!screen.is_for_lines());
         screen.type_keys(CTRL_Z);
         screen.wait_until("the shell's screen", |it| {
-            !it.screen().alternate_screen() && it.is_for_lines()
+            !it.screen().alternate_screen() && it.is_for_lines() && it.is_stopped()
         });
         screen.signal(Signal::CONT);
         screen.wait_for(&["━[Source]", "stopped at breakpoint 1"]);

@@ -1,8 +1,9 @@
 //! Ctrl-C while the program runs, or while an adapter has yet to answer.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
@@ -14,9 +15,14 @@ use super::session::{Event, TimeOver};
 /// How long after Ctrl-C an answer may still come.
 pub const GRACE: Duration = Duration::from_millis(500);
 
+/// After this time without an answer, the user is told what is waited for.
+const SLOW: Duration = Duration::from_secs(3);
+
 /// Tells of Ctrl-C those who wait.
 #[derive(Debug, Clone)]
 pub struct Interrupts {
+    /// Whether somebody looks at a terminal.
+    has_user: bool,
     pressed: Receiver<()>,
     sender: Sender<()>,
     is_time_over: Arc<AtomicBool>,
@@ -60,12 +66,25 @@ impl Interrupts {
         let (sender, answer) = bounded(1);
         std::thread::spawn(move || sender.send(act()));
         let mut over = never();
+        let mut slow = self.slow();
         loop {
             select! {
                 recv(answer) -> answer => return answer.context("the wait for the adapter has failed"),
+                recv(slow) -> _ => {
+                    slow = never();
+                    tell_wait();
+                }
                 recv(self.pressed) -> _ => over = after(GRACE),
                 recv(over) -> _ => bail!(Interrupted::of(what)),
             }
+        }
+    }
+
+    /// Receives something when a wait that begins now has become so long that the user is to be told, by [`tell_wait`].
+    pub fn slow(&self) -> Receiver<Instant> {
+        match self.has_user {
+            true => after(SLOW),
+            false => never(),
         }
     }
 
@@ -99,16 +118,26 @@ impl Interrupts {
     }
 }
 
-/// Turns SIGINT into an event. (At the prompt, Ctrl-C is a key, not a signal.)
+/// Says that the debugger waits, and how that ends.
+pub fn tell_wait() {
+    // Whoever has closed the terminal needs no sign.
+    let _ = writeln!(
+        io::stderr(),
+        "waiting for the debug adapter; Ctrl-C ends the wait"
+    );
+}
+
+/// Turns SIGINT into an event. (At the prompt, Ctrl-C is a key, not a signal.) `has_user`: somebody looks at a terminal.
 ///
 /// # Errors
 /// The signal handler can't be installed.
-pub fn forward(events: Sender<Event>) -> anyhow::Result<Interrupts> {
+pub fn forward(events: Sender<Event>, has_user: bool) -> anyhow::Result<Interrupts> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])
         .context("can't listen for Ctrl-C")?;
     let (sender, pressed) = bounded(1);
     let is_time_over = Arc::default();
     let interrupts = Interrupts {
+        has_user,
         pressed,
         sender,
         is_time_over,

@@ -28,14 +28,16 @@ use dapple_dap::types::{
 };
 
 use super::adapters::arguments::{self, Given, Streams};
-use super::adapters::process::AdapterProcess;
-use super::adapters::{Adapter, Way};
+use super::adapters::process::{AdapterProcess, Listener, Written};
+use super::adapters::{Adapter, Way, chatter};
 use super::interrupts::Interrupts;
 use super::name_search::NameSearch;
 use super::session::Event;
 use super::style::Style;
 use crate::own_adapter;
 
+/// How long it may take to end a session without a program.
+const DISCONNECTING_IDLE: Duration = Duration::from_secs(1);
 /// How long another adapter may take to end the program.
 const DISCONNECTING: Duration = Duration::from_secs(10);
 
@@ -209,7 +211,9 @@ impl Link {
                     Start::Child(_) => Vec::new(),
                 };
                 let running = opening.process;
-                let (client, process) = connect(other, running, &removed, options, interrupts)?;
+                let listener = listener(other, stdin, events);
+                let (client, process) =
+                    connect(other, running, &removed, options, (&listener, interrupts))?;
                 (client, None, Some(process))
             }
         };
@@ -362,7 +366,19 @@ impl Link {
     {
         let client = Arc::clone(&self.client);
         let ask = move || client.send::<R>(arguments)?.wait();
-        Ok(self.interrupts.wait(R::COMMAND, ask)??)
+        let answer = self.interrupts.wait(R::COMMAND, ask)?;
+        answer.map_err(|error| self.plain(error))
+    }
+
+    /// An error as it is shown: of another adapter's, without the stack of the adapter's own code.
+    pub fn plain(&self, error: ClientError) -> anyhow::Error {
+        match error {
+            ClientError::Failed(mut failure) if self.process.is_some() => {
+                failure.sentence = chatter::of_error(&failure.sentence);
+                ClientError::Failed(failure).into()
+            }
+            error => error.into(),
+        }
     }
 
     /// Sends breakpoints, and returns what the adapter answers for each.
@@ -413,15 +429,16 @@ impl Link {
         self.thread.set(Some(thread));
     }
 
-    /// Asks the adapter to end the program or to let it go.
+    /// Asks the adapter to end the program or to let it go. `is_idle`: there is no program in this session.
     ///
     /// # Errors
     /// As of [`Link::request`]; it may also take too long.
-    pub fn disconnect(&self, arguments: DisconnectArguments) -> anyhow::Result<()> {
+    pub fn disconnect(&self, arguments: DisconnectArguments, is_idle: bool) -> anyhow::Result<()> {
         let client = Arc::clone(&self.client);
         let patience = match self.process {
             // It may write a recording.
             None => Duration::MAX,
+            Some(_) if is_idle => DISCONNECTING_IDLE,
             Some(_) => DISCONNECTING,
         };
         let ask = move || {
@@ -464,13 +481,29 @@ where
     });
 }
 
+/// Takes what an adapter writes beside the protocol. Where commands are typed, that is shown above the prompt.
+fn listener(adapter: &Adapter, stdin: ProgramStdin, events: &Sender<Event>) -> Listener {
+    let events = events.clone();
+    let repeats = adapter.preset().is_some_and(|preset| preset.repeats_errors);
+    Listener {
+        takes_errors: stdin == ProgramStdin::Terminal,
+        told: Arc::new(move |written: Written, text: String| {
+            if written == Written::Errors && repeats {
+                return;
+            }
+            // Sending fails only after the session has ended.
+            let _ = events.send(Event::AdapterWrote(written, text));
+        }),
+    }
+}
+
 /// Starts another adapter without these variables of our environment, or connects to the one that runs.
 fn connect(
     adapter: &Adapter,
     running: Option<Arc<AdapterProcess>>,
     removed: &[&str],
     options: transport::Options,
-    interrupts: &Interrupts,
+    (listener, interrupts): (&Listener, &Interrupts),
 ) -> anyhow::Result<(Client, Arc<AdapterProcess>)> {
     if let Some(process) = running
         && process.listens()
@@ -487,6 +520,7 @@ fn connect(
         }
         Adapter::At(address, command) => Way::Listening(address.clone(), command.clone()),
     };
-    let (process, connection) = AdapterProcess::start(&way, removed, options, interrupts)?;
+    let (process, connection) =
+        AdapterProcess::start(&way, removed, options, listener, interrupts)?;
     Ok((Client::new(connection), process))
 }

@@ -26,7 +26,7 @@ mod styled;
 mod value_tree;
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -303,7 +303,8 @@ fn begin(
     screen: &mut Screen,
 ) -> anyhow::Result<impl FnOnce(Screen) -> Session + use<>> {
     let (sender, events) = crossbeam_channel::unbounded();
-    let interrupts = interrupts::forward(sender.clone())?;
+    let is_typed = !options.batch && !options.json && std::io::stdin().is_terminal();
+    let interrupts = interrupts::forward(sender.clone(), is_typed)?;
     if options.json && !options.batch {
         let sender = sender.clone();
         std::thread::spawn(move || {

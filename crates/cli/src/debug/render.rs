@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use dapple_adapter::DecidedBreakpoint;
 use dapple_dap::types::{self, StackFrame, StoppedEventBody, StoppedEventReason};
 
+use super::adapters::chatter;
 use super::breakpoints::{Breakpoint, Lifetime, Place};
 use super::screen::printable;
 use super::style::{Role, Style};
@@ -202,14 +203,12 @@ pub fn breakpoint(
     {
         text += &style.paint(Role::Aside, &format!(" (asked for line {asked})"));
     }
-    if let Some(message) = answer.message.as_deref().filter(|_| answer.verified) {
+    let message = answer.message.as_deref().and_then(chatter::of_breakpoint);
+    if let Some(message) = message.filter(|_| answer.verified) {
         text += &style.paint(Role::Aside, &format!(" ({})", printable(message)));
     }
     if !answer.verified {
-        let why = answer
-            .message
-            .as_deref()
-            .map_or_else(|| "not found yet".to_owned(), printable);
+        let why = message.map_or_else(|| "not found yet".to_owned(), printable);
         text += &style.paint(Role::Aside, &format!(" (pending: {why})"));
     }
     text

@@ -3,7 +3,7 @@
 //! The tree is bounded in depth, children and lines, whatever the debuggee contains, and says what it leaves out.
 
 use dapple_dap::types::{
-    EvaluateResponse, SetExpressionResponse, Variable, VariablesArguments,
+    EvaluateResponse, SetExpressionResponse, SetVariableResponse, Variable, VariablesArguments,
     VariablesArgumentsFilter, VariablesRequest,
 };
 
@@ -77,6 +77,18 @@ impl From<&EvaluateResponse> for Value {
     fn from(it: &EvaluateResponse) -> Self {
         let (named, indexed) = (it.named_variables, it.indexed_variables);
         let value = Value::new(&it.result, it.variables_reference, named, indexed);
+        Value {
+            type_name: it.r#type.clone(),
+            ..value
+        }
+    }
+}
+
+impl From<&SetVariableResponse> for Value {
+    fn from(it: &SetVariableResponse) -> Self {
+        let (named, indexed) = (it.named_variables, it.indexed_variables);
+        let reference = it.variables_reference.unwrap_or(0);
+        let value = Value::new(&it.value, reference, named, indexed);
         Value {
             type_name: it.r#type.clone(),
             ..value

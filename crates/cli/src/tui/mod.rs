@@ -62,6 +62,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The options of `dapple tui`.
 #[derive(Args)]
+#[group(skip)]
 pub struct Options {
     /// Leave the mouse to the terminal
     #[arg(long)]

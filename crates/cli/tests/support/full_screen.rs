@@ -179,7 +179,12 @@ impl FullScreen {
         }
     }
 
-    /// Sends a signal to the process itself.
+    /// Whether a signal has stopped the process.
+    pub fn is_stopped(&self) -> bool {
+        super::running::status(self.child.id().cast_signed(), "State").starts_with('T')
+    }
+
+    /// Sends a signal to it.
     pub fn signal(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).expect("a process id");
         kill_process(Pid::from_raw(id).expect("a process id"), signal).expect("it is there");

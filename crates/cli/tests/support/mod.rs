@@ -2,6 +2,7 @@
 
 pub mod full_screen;
 pub mod mcp;
+pub mod moody;
 pub mod raw;
 #[path = "../../../engine/tests/support/running.rs"]
 pub mod running;

@@ -1,6 +1,7 @@
 //! The debug adapter that is driven: which one, how it is found, started and ended, and what it is given to launch or attach.
 
 pub mod arguments;
+pub mod chatter;
 pub mod launch_json;
 pub mod presets;
 pub mod process;

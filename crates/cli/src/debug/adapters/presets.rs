@@ -27,6 +27,8 @@ pub struct Preset {
     /// Whether C, C++ and Rust files are compiled for it.
     pub compiles: bool,
     find: fn() -> Result<Way, String>,
+    /// Whether it writes each error that it answers with to stderr, too.
+    pub repeats_errors: bool,
     /// What may be wrong if it ends at once.
     pub hint: Option<&'static str>,
 }
@@ -54,6 +56,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_lldb,
+        repeats_errors: false,
         hint: None,
     },
     Preset {
@@ -69,6 +72,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_gdb,
+        repeats_errors: false,
         hint: Some("gdb speaks the protocol from version 14 on, where it was built with Python"),
     },
     Preset {
@@ -84,6 +88,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_codelldb,
+        repeats_errors: true,
         hint: None,
     },
     Preset {
@@ -94,11 +99,15 @@ const PRESETS: &[Preset] = &[
             process: "processId",
             core: None,
         },
-        launch: &[("console", "\"internalConsole\"")],
+        launch: &[
+            ("console", "\"internalConsole\""),
+            ("showReturnValue", "true"),
+        ],
         mode: None,
         attach: &[],
         compiles: false,
         find: find_debugpy,
+        repeats_errors: false,
         hint: None,
     },
     Preset {
@@ -115,6 +124,7 @@ const PRESETS: &[Preset] = &[
         attach: &[("mode", "\"local\"")],
         compiles: false,
         find: find_delve,
+        repeats_errors: false,
         hint: None,
     },
     Preset {
@@ -130,6 +140,7 @@ const PRESETS: &[Preset] = &[
         attach: &[("type", "\"pwa-node\"")],
         compiles: false,
         find: find_js,
+        repeats_errors: false,
         hint: None,
     },
 ];

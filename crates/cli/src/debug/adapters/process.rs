@@ -4,7 +4,7 @@
 //! terminal but not its foreground is stopped by the kernel as soon as it reads from it or sets its modes.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -29,6 +29,46 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The most lines of a server's output in which its port is looked for.
 const MOST_LINES: usize = 200;
 
+/// Where an adapter has written something beside the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// To the stdout of one that listens. The programs of some have it, too.
+    Output,
+    /// To stderr.
+    Errors,
+}
+
+/// Takes what adapters write beside the protocol.
+#[derive(Clone)]
+pub struct Listener {
+    /// Whether it takes what is written to stderr. Otherwise they have ours.
+    pub takes_errors: bool,
+    /// Takes a text.
+    pub told: Arc<dyn Fn(Written, String) + Send + Sync>,
+}
+
+impl Listener {
+    fn errors(&self) -> Stdio {
+        match self.takes_errors {
+            true => Stdio::piped(),
+            false => Stdio::inherit(),
+        }
+    }
+
+    /// Reads the rest of an output on a thread, so that its writer doesn't wait.
+    fn follow(&self, written: Written, output: impl Read + Send + 'static) {
+        let told = Arc::clone(&self.told);
+        let mut output = BufReader::new(output);
+        thread::spawn(move || {
+            while let Ok(bytes @ [_, ..]) = output.fill_buf() {
+                let (text, count) = (String::from_utf8_lossy(bytes).into_owned(), bytes.len());
+                output.consume(count);
+                told(written, text);
+            }
+        });
+    }
+}
+
 /// An adapter that runs. It is ended when this is dropped.
 #[derive(Debug)]
 pub struct AdapterProcess {
@@ -48,11 +88,12 @@ impl AdapterProcess {
         way: &Way,
         removed: &[&str],
         options: Options,
+        listener: &Listener,
         interrupts: &Interrupts,
     ) -> anyhow::Result<(Arc<Self>, Connection)> {
         match way {
             Way::Stdio(words) => {
-                let mut child = spawn(words, removed, Stdio::piped())?;
+                let mut child = spawn(words, removed, Stdio::piped(), listener)?;
                 let (input, output) = (child.stdin.take(), child.stdout.take());
                 let input = input.context("the adapter has no input")?;
                 let output = output.context("the adapter has no output")?;
@@ -63,15 +104,17 @@ impl AdapterProcess {
                 Ok((Arc::new(process), options.streams(output, input, || {})))
             }
             Way::Server(words) => {
-                let mut child = spawn(words, removed, Stdio::null())?;
+                let mut child = spawn(words, removed, Stdio::null(), listener)?;
                 let output = child.stdout.take().context("the adapter has no output")?;
                 let mut process = AdapterProcess {
                     child: Some(Mutex::new(child)),
                     address: None,
                 };
                 let name = words.first().cloned().unwrap_or_default();
-                let listening =
-                    interrupts.wait("the start of the adapter", move || listens_at(output))?;
+                let (ours, listener) = (interrupts, listener.clone());
+                let listening = ours.wait("the start of the adapter", move || {
+                    listens_at(output, &listener)
+                })?;
                 let address = listening.with_context(|| {
                     format!("`{}` does not say where it listens", name.display())
                 })?;
@@ -84,10 +127,10 @@ impl AdapterProcess {
                     |command: &String| ["sh", "-c", &format!("exec {command}")].map(OsString::from);
                 let child = command
                     .as_ref()
-                    .map(|command| spawn(&words(command), removed, Stdio::null()));
+                    .map(|command| spawn(&words(command), removed, Stdio::null(), listener));
                 let mut child = child.transpose()?;
                 if let Some(output) = child.as_mut().and_then(|child| child.stdout.take()) {
-                    drain(BufReader::new(output));
+                    listener.follow(Written::Output, output);
                 }
                 let process = AdapterProcess {
                     child: child.map(Mutex::new),
@@ -184,10 +227,16 @@ fn how(status: ExitStatus) -> Option<String> {
     }
 }
 
-fn spawn(words: &[OsString], removed: &[&str], input: Stdio) -> anyhow::Result<Child> {
+fn spawn(
+    words: &[OsString],
+    removed: &[&str],
+    input: Stdio,
+    listener: &Listener,
+) -> anyhow::Result<Child> {
     let (program, arguments) = words.split_first().context("no adapter is given")?;
     let mut command = Command::new(program);
     command.args(arguments).stdin(input).stdout(Stdio::piped());
+    command.stderr(listener.errors());
     for name in removed {
         command.env_remove(name);
     }
@@ -195,9 +244,12 @@ fn spawn(words: &[OsString], removed: &[&str], input: Stdio) -> anyhow::Result<C
     unsafe {
         command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?));
     }
-    command
-        .spawn()
-        .with_context(|| format!("can't start the adapter `{}`", program.display()))
+    let mut child = { command.spawn() }
+        .with_context(|| format!("can't start the adapter `{}`", program.display()))?;
+    if let Some(errors) = child.stderr.take() {
+        listener.follow(Written::Errors, errors);
+    }
+    Ok(child)
 }
 
 enum Stream {
@@ -220,8 +272,8 @@ fn connect_once(address: &Address) -> io::Result<Stream> {
     Err(refused)
 }
 
-/// Reads where a server listens from its output. The rest of that is read and dropped, so that the server doesn't wait for a reader.
-fn listens_at(output: ChildStdout) -> anyhow::Result<SocketAddr> {
+/// Reads where a server listens from its output. The rest of that may be the program's.
+fn listens_at(output: ChildStdout, listener: &Listener) -> anyhow::Result<SocketAddr> {
     let mut lines = BufReader::new(output);
     for _ in 0..MOST_LINES {
         let mut line = String::new();
@@ -229,15 +281,11 @@ fn listens_at(output: ChildStdout) -> anyhow::Result<SocketAddr> {
             bail!("it has ended");
         }
         if let Some(address) = address_in(&line) {
-            drain(lines);
+            listener.follow(Written::Output, lines);
             return Ok(address);
         }
     }
     bail!("its first {MOST_LINES} lines have no address")
-}
-
-fn drain(mut output: BufReader<ChildStdout>) {
-    thread::spawn(move || io::copy(&mut output, &mut io::sink()));
 }
 
 /// The first address with a port in a line, of this machine.

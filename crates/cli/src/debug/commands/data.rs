@@ -6,13 +6,12 @@ use dapple_dap::message::Empty;
 use dapple_dap::types::{
     EvaluateArguments, EvaluateArgumentsContext, EvaluateRequest, EvaluateResponse,
     ModulesArguments, ModulesRequest, Scope, ScopePresentationHint, ScopesArguments, ScopesRequest,
-    SetExpressionArguments, SetExpressionRequest, StackFrame, Variable, VariablesArguments,
-    VariablesArgumentsFilter, VariablesRequest,
+    StackFrame, Variable, VariablesArguments, VariablesArgumentsFilter, VariablesRequest,
 };
 
 use super::expression_text::unquoted;
 use super::value_history::{Remembered, variable_name};
-use super::{Argument, Command, Flow};
+use super::{Argument, Command, Flow, assigning, number_format};
 use crate::debug::render;
 use crate::debug::results::{self, Item, Values};
 use crate::debug::screen::printable;
@@ -113,7 +112,11 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
             .remember(&value.text, value.type_name.as_deref());
         return Ok(Flow::Go);
     }
-    let (name, expression) = in_notation_of_adapter(session, expression)?;
+    let letter = format_elsewhere(session, expression);
+    let (name, expression) = match letter {
+        Some((_, expression)) => in_notation_of_adapter(session, expression)?,
+        None => in_notation_of_adapter(session, expression)?,
+    };
     if let Some(at) = assigns(&expression) {
         return assign(session, &expression, at);
     }
@@ -125,10 +128,19 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
         true => EvaluateArgumentsContext::Clipboard,
         false => EvaluateArgumentsContext::Watch,
     });
-    let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
+    let mut answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
     session
         .values
         .remember(&answer.result, answer.r#type.as_deref());
+    if let Some((letter, _)) = letter {
+        let shown = number_format::formatted(&answer.result, answer.r#type.as_deref(), letter);
+        answer.result = shown.with_context(|| {
+            format!(
+                "`/{letter}` shows whole numbers only, and this is {}",
+                answer.result
+            )
+        })?;
+    }
     if is_full {
         session.screen.print(&format!("{name} = {}", answer.result));
         return Ok(Flow::Go);
@@ -137,6 +149,14 @@ fn print(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     let shown = value_tree::open(session, name, &value);
     session.screen.show(Item::Value(shown));
     Ok(Flow::Go)
+}
+
+/// The letter of gdb's format in front of an expression, and the expression, for adapters without formats.
+fn format_elsewhere<'e>(session: &Session, expression: &'e str) -> Option<(&'e str, &'e str)> {
+    let format = expression.strip_prefix('/')?;
+    let (letter, expression) = format.split_once(char::is_whitespace)?;
+    let is_known = matches!(letter, "x" | "a" | "o" | "t" | "u" | "d" | "c");
+    (is_known && !session.is_own_adapter()).then(|| (letter, expression.trim()))
 }
 
 /// An expression without gdb's format, and as the adapter takes it: with a format as in `/x flags`, or for a number of elements as in
@@ -261,29 +281,12 @@ fn assign(session: &mut Session, assignment: &str, at: usize) -> anyhow::Result<
     {
         return set_own(session, variable, operator, value);
     }
-    let frame = session.stop()?.frame().map(|frame| frame.id);
+    session.stop()?;
     // Only Dapple's adapter is known to evaluate assignments.
-    let (value, text, type_name) = if operator.is_empty() && !session.is_own_adapter() {
-        let place = session.values.expanded(name)?;
-        let value = session.values.expanded(value)?;
-        let mut arguments = SetExpressionArguments::new(place, value);
-        arguments.frame_id = frame;
-        let answer = session.request_that_runs::<SetExpressionRequest>(arguments)?;
-        (
-            value_tree::Value::from(&answer),
-            answer.value,
-            answer.r#type,
-        )
-    } else {
-        let mut arguments = EvaluateArguments::new(session.values.expanded(assignment)?);
-        arguments.frame_id = frame;
-        arguments.context = Some(EvaluateArgumentsContext::Repl);
-        let answer = session.request_that_runs::<EvaluateRequest>(arguments)?;
-        (
-            value_tree::Value::from(&answer),
-            answer.result,
-            answer.r#type,
-        )
+    let (value, text, type_name) = match session.is_own_adapter() {
+        true => assigning::evaluate(session, assignment)?,
+        false if operator.is_empty() => assigning::set(session, name, value)?,
+        false => assigning::set(session, name, &format!("{name} {operator} ({value})"))?,
     };
     session.values.remember(&text, type_name.as_deref());
     let shown = value_tree::open(session, name, &value);
@@ -617,6 +620,16 @@ fn modules(session: &mut Session, wanted: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Whether a variable among the locals is the value that was returned: `(Return Value)` of lldb, `[return value]` of CodeLLDB, `(return) total` of
+/// debugpy, `Return value` of js-debug.
+fn is_return_value(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(
+        &*name,
+        "(return value)" | "[return value]" | "return value" | "(return)"
+    ) || name.starts_with("(return) ")
+}
+
 /// Shows the return value of the function that a step left, if the adapter provides it.
 pub fn returned(session: &mut Session) -> anyhow::Result<()> {
     session.load_frames(1)?;
@@ -626,14 +639,16 @@ pub fn returned(session: &mut Session) -> anyhow::Result<()> {
     let scopes = session
         .request::<ScopesRequest>(ScopesArguments::new(frame))?
         .scopes;
-    let returned = scopes
-        .iter()
-        .find(|scope| is_scope(scope, &ScopePresentationHint::ReturnValue));
-    let Some(scope) = returned else {
+    let of_hint = |hint: &ScopePresentationHint| scopes.iter().find(|it| is_scope(it, hint));
+    let of_return = of_hint(&ScopePresentationHint::ReturnValue);
+    let Some(scope) = of_return.or_else(|| of_hint(&ScopePresentationHint::Locals)) else {
         return Ok(());
     };
     let arguments = VariablesArguments::new(scope.variables_reference);
     for variable in session.request::<VariablesRequest>(arguments)?.variables {
+        if of_return.is_none() && !is_return_value(&variable.name) {
+            continue;
+        }
         let value = value_tree::Value::from(&variable);
         let value = value_tree::line(session, &variable.name, &value);
         session

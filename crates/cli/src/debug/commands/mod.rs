@@ -2,6 +2,7 @@
 //!
 //! A command is one entry; its code is in the module of its subject. A command is found by its name, an alias, or an unambiguous prefix.
 
+mod assigning;
 mod backtrace;
 mod backwards;
 mod breakpoints;
@@ -22,6 +23,7 @@ mod machine;
 mod memory;
 mod memory_format;
 mod moving;
+mod number_format;
 mod place_syntax;
 mod presentation;
 mod programs;

@@ -76,11 +76,17 @@ fn watch(
     }
     session.stop()?;
     if !session.offers(|it| it.supports_data_breakpoints)? {
-        bail!("this adapter can't watch data");
+        bail!(
+            "this adapter can't watch data; `b LINE if EXPRESSION` stops at a line where something holds"
+        );
     }
     session.load_frames(session.stop()?.selected + 1)?;
     let mut arguments = DataBreakpointInfoArguments::new(expression);
     arguments.frame_id = session.stop()?.frame().map(|frame| frame.id);
+    if !session.is_own_adapter() {
+        // lldb-dap takes the value of an expression for the address to watch, but not that of a scope's variable.
+        arguments.variables_reference = super::assigning::holder(session, expression)?;
+    }
     let info = session.request::<DataBreakpointInfoRequest>(arguments)?;
     let Some(data) = info.data_id else {
         bail!("{}", info.description);
@@ -133,6 +139,10 @@ fn send(session: &mut Session) -> anyhow::Result<()> {
 fn unwatch(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
     match expression {
         "" => bail!("name what to stop watching: `unwatch EXPRESSION`, or `unwatch all`"),
+        "all" if session.process.watches.is_empty() => {
+            session.screen.print("nothing is watched");
+            return Ok(Flow::Go);
+        }
         "all" => session.process.watches.clear(),
         _ => {
             let count = session.process.watches.len();

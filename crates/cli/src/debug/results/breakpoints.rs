@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::places::is_false;
+use crate::debug::adapters::chatter;
 use crate::debug::breakpoints::{self, Lifetime, Place};
 use crate::debug::render;
 use crate::debug::style::Style;
@@ -68,7 +69,9 @@ impl Breakpoint {
             function,
             path: path.map(|path| path.to_string_lossy().into_owned()),
             line,
-            message: answer.and_then(|answer| answer.message.clone()),
+            message: { answer.and_then(|answer| answer.message.as_deref()) }
+                .and_then(chatter::of_breakpoint)
+                .map(str::to_owned),
             condition: this.options.condition.clone(),
             on_hits: this.options.hits.clone(),
             log: this.options.log.clone(),

@@ -7,10 +7,18 @@ use dapple_dap::types::{
 };
 
 use super::{Session, State};
+use crate::debug::adapters::chatter;
+use crate::debug::adapters::process::Written;
 use crate::debug::results::{self, Item, Record};
-use crate::debug::screen::Stream;
+use crate::debug::screen::{Stream, printable};
 use crate::debug::style::Role;
 use crate::debug::styled::Styled;
+
+/// Whether an output is the program's.
+pub(super) fn is_of_program(output: &types::OutputEventBody) -> bool {
+    use OutputEventCategory::{Stderr, Stdout};
+    matches!(output.category, Some(Stdout | Stderr))
+}
 
 impl Session {
     pub(super) fn adapter_event(&mut self, event: AnyEvent) {
@@ -32,6 +40,7 @@ impl Session {
                 self.exited(exit.exit_code);
             }
             AnyEvent::Terminated(_) => {
+                self.ended();
                 self.record_end(None);
                 self.process.state = State::Over;
                 self.breakpoints.program_ended();
@@ -59,8 +68,36 @@ impl Session {
         }
     }
 
+    /// Says that the selected process has ended, after adapters that don't say with which code.
+    fn ended(&mut self) {
+        let is_said = self.process.has_exited || self.process.is_relay || self.screen.is_json();
+        let has_run = matches!(self.process.state, State::Running | State::Stopped(_));
+        if is_said || !has_run || self.is_own_adapter() {
+            return;
+        }
+        let who = match self.has_children() {
+            true => self.this_process(),
+            false => "the program".to_owned(),
+        };
+        let text = { self.screen.style }.paint(Role::Reason, &format!("{who} has ended"));
+        self.screen.print(&text);
+    }
+
+    /// Shows what an adapter has written beside the protocol.
+    pub(super) fn adapter_wrote(&mut self, written: Written, text: &str) {
+        match written {
+            Written::Output => self.screen.program_output(Stream::Out, text),
+            Written::Errors => {
+                let text = printable(text.trim_end());
+                let text = self.screen.style.paint(Role::Aside, &text);
+                self.screen.print(&text);
+            }
+        }
+    }
+
     /// Says that the selected process has ended.
     fn exited(&mut self, code: i64) {
+        self.process.has_exited = true;
         if self.screen.is_json() {
             return self.record_end(Some(code));
         }
@@ -121,6 +158,11 @@ impl Session {
     }
 
     pub(super) fn output(&mut self, output: &types::OutputEventBody) {
+        let is_others = !self.is_own_adapter();
+        // gdb says there that it hasn't read the program yet, for each breakpoint.
+        if is_others && matches!(self.process.state, State::Ready) && is_of_program(output) {
+            return;
+        }
         match &output.category {
             Some(OutputEventCategory::Stdout) => {
                 self.screen.program_output(Stream::Out, &output.output)
@@ -130,7 +172,14 @@ impl Session {
             }
             Some(OutputEventCategory::Telemetry) => {}
             _ => {
-                let text = output.output.trim_end();
+                let text = match is_others {
+                    true => chatter::without_greetings(&output.output),
+                    false => output.output.clone(),
+                };
+                let text = text.trim_end();
+                if text.is_empty() && is_others {
+                    return;
+                }
                 let text = match self.takes_styling() {
                     true => Styled::of(text),
                     false => Styled::plain(text),

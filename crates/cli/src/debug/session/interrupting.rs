@@ -1,10 +1,15 @@
 //! Ctrl-C and `interrupt` while the program runs, and the end of the session's time.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use anyhow::{Context, bail};
+use crossbeam_channel::{after, bounded, never, select};
+use dapple_dap::client::Pending;
+use dapple_dap::message::Request;
 use dapple_dap::types::{PauseArguments, PauseRequest};
 
-use super::{Event, INTERRUPT_PATIENCE, Session, State};
+use super::{Event, INTERRUPT_PATIENCE, NO_INPUT, Session, State};
+use crate::debug::interrupts::{GRACE, Interrupted, tell_wait};
 
 impl Session {
     /// Handles Ctrl-C while the program runs. If the program shares this process group, the terminal sends SIGINT to it as well, and it stops
@@ -19,6 +24,64 @@ impl Session {
                 self.pause_at = Some(Instant::now() + INTERRUPT_PATIENCE)
             }
             _ => self.pause(),
+        }
+    }
+
+    /// As [`Self::request`], for requests that may call functions of the program. Ctrl-C cancels the request. If the program gets the
+    /// terminal's SIGINT too, the request is cancelled only if no answer comes within [`INTERRUPT_PATIENCE`], or at the second Ctrl-C.
+    pub fn request_that_runs<R: Request>(
+        &mut self,
+        arguments: R::Arguments,
+    ) -> anyhow::Result<R::Response>
+    where
+        R::Response: Send + 'static,
+        Pending<R>: Send + 'static,
+    {
+        let pending = self.link()?.send::<R>(arguments)?;
+        let request = pending.seq();
+        let (answered, answer) = bounded(1);
+        std::thread::spawn(move || answered.send(pending.wait_at_most(Duration::MAX)));
+        let (mut cancel_at, mut give_up_at) = (never(), never());
+        let mut slow = self.interrupts.slow();
+        let mut was_interrupted = false;
+        loop {
+            let mut is_to_cancel = false;
+            select! {
+                recv(answer) -> outcome => {
+                    let answer = outcome.context(NO_INPUT)?;
+                    return answer.map_err(|error| match self.link() {
+                        Ok(link) => link.plain(error),
+                        Err(_) => error.into(),
+                    });
+                }
+                recv(self.events) -> event => match event.context(NO_INPUT)? {
+                    // As in `interrupt`: the program gets the terminal's SIGINT, too.
+                    Event::Interrupt if self.has_our_terminal() && !was_interrupted => {
+                        was_interrupted = true;
+                        cancel_at = after(INTERRUPT_PATIENCE);
+                    }
+                    Event::Interrupt => is_to_cancel = true,
+                    Event::TimeOver => {
+                        is_to_cancel = true;
+                        give_up_at = after(GRACE);
+                        self.waiting.push_front(Event::TimeOver);
+                    }
+                    event => self.waiting.push_back(event),
+                },
+                recv(cancel_at) -> _ => is_to_cancel = true,
+                recv(slow) -> _ => {
+                    slow = never();
+                    tell_wait();
+                }
+                recv(give_up_at) -> _ => bail!(Interrupted::of(R::COMMAND)),
+            }
+            if is_to_cancel {
+                self.link()?.cancel(request);
+                // Ours answers once the function that it has called is left.
+                if !self.is_own_adapter() {
+                    give_up_at = after(INTERRUPT_PATIENCE);
+                }
+            }
         }
     }
 

@@ -26,18 +26,20 @@ use dapple_dap::types::{
 };
 
 use super::adapters::Adapter;
+use super::adapters::process::Written;
 use super::breakpoints::Breakpoints;
 use super::commands::{self, Display, Examined, Flow, Values};
 use super::complete::Completer;
 use super::exceptions::Exceptions;
 use super::input::{Input, Line, Next, PROMPT, PROMPT_OF_BLOCK};
-use super::interrupts::{GRACE, Interrupted, Interrupts};
+use super::interrupts::{Interrupts, tell_wait};
 use super::link::{Attach, Link, Opening, Program, Start};
 use super::results::{self, Failure, Record};
 use super::screen::Screen;
 use super::source_view::Sources;
 use crate::wire_log::WireLog;
 
+use adapter_events::is_of_program;
 pub use processes::{Finishing, Process};
 pub use scripts::{BlockOf, Origin, Scripted, Scripts};
 pub use steps::{By, Way};
@@ -61,6 +63,8 @@ pub enum Event {
     Launched(u32, Result<(), String>),
     /// The adapter of this run has ended.
     AdapterEnded(u32),
+    /// An adapter has written something beside the protocol.
+    AdapterWrote(Written, String),
     /// The adapter of this run requests a session for another process (`startDebugging`).
     StartDebugging(u32, Box<StartDebuggingRequestArguments>),
     /// A SIGINT. (At the line editor's prompt, Ctrl-C is a key and no signal.)
@@ -328,7 +332,10 @@ impl Session {
                 self.in_process(run, |session| session.launched(outcome))?
             }
             Event::AdapterEnded(run) => self.in_process(run, Self::adapter_ended)?,
-            Event::StartDebugging(run, child) if self.has_session(run) => self.open_child(&child),
+            Event::AdapterWrote(written, text) => self.adapter_wrote(written, &text),
+            Event::StartDebugging(run, child) if self.has_session(run) => {
+                self.open_child(run, &child);
+            }
             Event::StartDebugging(..) => {}
         }
         Ok(Flow::Go)
@@ -549,54 +556,6 @@ impl Session {
         self.link()?.request::<R>(arguments)
     }
 
-    /// As [`Self::request`], for requests that may call functions of the program. Ctrl-C cancels the request. If the program gets the
-    /// terminal's SIGINT too, the request is cancelled only if no answer comes within [`INTERRUPT_PATIENCE`], or at the second Ctrl-C.
-    pub fn request_that_runs<R: Request>(
-        &mut self,
-        arguments: R::Arguments,
-    ) -> anyhow::Result<R::Response>
-    where
-        R::Response: Send + 'static,
-        Pending<R>: Send + 'static,
-    {
-        let pending = self.link()?.send::<R>(arguments)?;
-        let request = pending.seq();
-        let (answered, answer) = crossbeam_channel::bounded(1);
-        std::thread::spawn(move || answered.send(pending.wait_at_most(Duration::MAX)));
-        let mut cancel_at = crossbeam_channel::never();
-        let mut give_up_at = crossbeam_channel::never();
-        let mut was_interrupted = false;
-        loop {
-            let mut is_to_cancel = false;
-            crossbeam_channel::select! {
-                recv(answer) -> outcome => return Ok(outcome.context(NO_INPUT)??),
-                recv(self.events) -> event => match event.context(NO_INPUT)? {
-                    // As in `interrupt`: the program gets the terminal's SIGINT, too.
-                    Event::Interrupt if self.has_our_terminal() && !was_interrupted => {
-                        was_interrupted = true;
-                        cancel_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
-                    }
-                    Event::Interrupt => is_to_cancel = true,
-                    Event::TimeOver => {
-                        is_to_cancel = true;
-                        give_up_at = crossbeam_channel::after(GRACE);
-                        self.waiting.push_front(Event::TimeOver);
-                    }
-                    event => self.waiting.push_back(event),
-                },
-                recv(cancel_at) -> _ => is_to_cancel = true,
-                recv(give_up_at) -> _ => bail!(Interrupted::of(R::COMMAND)),
-            }
-            if is_to_cancel {
-                self.link()?.cancel(request);
-                // Ours answers once the function that it has called is left.
-                if !self.is_own_adapter() {
-                    give_up_at = crossbeam_channel::after(INTERRUPT_PATIENCE);
-                }
-            }
-        }
-    }
-
     /// Starts an adapter and makes it load the program, which is then ready to run, with all breakpoints sent. With `--attach` or `--core`, no
     /// `run` is needed: a stop follows.
     pub fn start(&mut self) -> anyhow::Result<()> {
@@ -605,6 +564,7 @@ impl Session {
         self.last_run += 1;
         self.process.run = self.last_run;
         (self.process.number, self.last_number, self.process.id) = (1, 1, None);
+        (self.process.is_relay, self.process.has_exited) = (false, false);
         self.exit_code = None;
         self.process.launch = Ok(());
         self.process.has_told_end = false;
@@ -645,12 +605,24 @@ impl Session {
         // the launch ends the wait, even if `terminated` comes first. Dapple's adapter sends `initialized` before it builds the program, and
         // answers when the program exists, so its answer is waited for too. Other adapters may answer only after `configurationDone`.
         let (mut takes_breakpoints, mut is_there) = (false, !self.is_own_adapter());
+        let mut slow = match self.is_own_adapter() {
+            // It says what it builds.
+            true => crossbeam_channel::never(),
+            false => self.interrupts.slow(),
+        };
         let mut typed = Vec::new();
         while !(takes_breakpoints && is_there) {
             self.screen.record_notice();
             let event = match self.waiting.pop_front() {
                 Some(event) => event,
-                None => self.events.recv().context(NO_INPUT)?,
+                None => crossbeam_channel::select! {
+                    recv(self.events) -> event => event.context(NO_INPUT)?,
+                    recv(slow) -> _ => {
+                        slow = crossbeam_channel::never();
+                        tell_wait();
+                        continue;
+                    }
+                },
             };
             match event {
                 Event::Adapter(run, event) if run == self.process.run => match *event {
@@ -721,11 +693,17 @@ impl Session {
         let Some(link) = self.process.link.take() else {
             return Ok(());
         };
-        self.process.state = State::Over;
         self.breakpoints.placed.restarted();
         let ends = self.program.attach.is_none() && !self.detaching;
         let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
-        let answer = link.disconnect(arguments);
+        // js-debug doesn't answer in a session without a program, and nothing depends on it.
+        let is_idle = matches!(self.process.state, State::Ready) || self.process.is_relay;
+        let is_idle = is_idle && !self.is_own_adapter();
+        self.process.state = State::Over;
+        let answer = match link.disconnect(arguments, is_idle) {
+            Err(_) if is_idle => Ok(()),
+            answer => answer,
+        };
         link.close();
         // Output that has already arrived is still shown; other events of this process no longer matter.
         for event in std::mem::take(&mut self.waiting)
@@ -734,7 +712,10 @@ impl Session {
         {
             match event {
                 Event::Adapter(run, event) if run == self.process.run => {
-                    if let AnyEvent::Output(output) = *event {
+                    // What an adapter says about the end that was asked for adds nothing.
+                    if let AnyEvent::Output(output) = *event
+                        && (is_of_program(&output) || self.is_own_adapter())
+                    {
                         self.output(&output);
                     }
                 }

@@ -69,6 +69,10 @@ pub struct Process {
     pub listed: Option<(PathBuf, usize)>,
     /// Whether a thread has stopped for an exception or a signal, and it has not run on since.
     pub(super) is_at_failure: bool,
+    /// Its adapter debugs nothing in this session: it has asked for another one, in which it does.
+    pub(super) is_relay: bool,
+    /// The adapter has said with which code it has exited.
+    pub(super) has_exited: bool,
     /// With `--json`: its end is told.
     pub(super) has_told_end: bool,
     /// Its watchpoints.
@@ -98,6 +102,8 @@ impl Process {
             steps_left: None,
             listed: None,
             is_at_failure: false,
+            is_relay: false,
+            has_exited: false,
             has_told_end: false,
             watches: Vec::new(),
             placed: Breakpoints::new(),
@@ -182,13 +188,16 @@ impl Session {
             let next = self.others.iter().position(stopped).unwrap_or(0);
             self.exchange(next);
             self.others.remove(next);
-            self.show_again();
+            // There is nothing to see in a relay, which ends by itself.
+            if !self.process.is_relay {
+                self.show_again();
+            }
         }
         self.others.retain(|other| !is_over(&other.state));
     }
 
-    /// Opens a session for a child, at an adapter's request.
-    pub(super) fn open_child(&mut self, request: &StartDebuggingRequestArguments) {
+    /// Opens a session for a child, at the request of the adapter of the run `parent`.
+    pub(super) fn open_child(&mut self, parent: u32, request: &StartDebuggingRequestArguments) {
         let id = request.configuration.get("pid");
         let id = id.and_then(|id| id.decode::<i64>().ok());
         self.last_run += 1;
@@ -201,6 +210,9 @@ impl Session {
                 return self.screen.print_error(&text);
             }
         };
+        if self.is_relayed(parent) {
+            return self.replace_relay(id, run, link);
+        }
         self.last_number += 1;
         let mut child = Process::new(self.last_number, id, run, State::Starting);
         child.link = Some(link);
@@ -213,6 +225,27 @@ impl Session {
         let text = format!("{name} {how}");
         let text = self.screen.style.paint(Role::Aside, &text);
         self.screen.print(&text);
+    }
+
+    /// Whether the session that asks for another one is the program's first, and the adapter has named no process and no thread in it: js-debug
+    /// debugs only in the sessions that it asks for. The user sees the one that takes its place, and no child.
+    fn is_relayed(&self, parent: u32) -> bool {
+        let this = &self.process;
+        let has_thread = this
+            .link
+            .as_ref()
+            .is_some_and(|it| it.known_thread().is_some());
+        let is_first = this.run == parent && this.number == 1 && self.last_number == 1;
+        is_first && !self.is_own_adapter() && this.id.is_none() && !has_thread && !this.is_relay
+    }
+
+    /// The program is debugged in this session from now on.
+    fn replace_relay(&mut self, id: Option<i64>, run: u32, link: Link) {
+        let mut program = Process::new(1, id, run, State::Starting);
+        program.link = Some(link);
+        (self.process.is_relay, self.process.number) = (true, 0);
+        self.others.push(program);
+        self.exchange(self.others.len() - 1);
     }
 
     /// Sends all breakpoints, exception filters and skip patterns to a child's adapter, which now accepts them, and lets the child run.
@@ -312,7 +345,7 @@ impl Session {
             &self.process.state,
             style.paint(Role::Current, "→"),
         );
-        for other in &self.others {
+        for other in self.others.iter().filter(|other| !other.is_relay) {
             add(other.number, other.id, &other.state, " ".to_owned());
         }
         lines.sort();

@@ -13,7 +13,7 @@ use dapple_dap::types::{
 };
 
 use super::{NoStop, Session, State};
-use crate::debug::breakpoints::Lifetime;
+use crate::debug::breakpoints::{Breakpoint, Lifetime};
 use crate::debug::link::{Attach, Link};
 use crate::debug::results::{self, Item, Record};
 use crate::debug::style::Role;
@@ -68,7 +68,9 @@ impl Session {
             return;
         }
         self.pause_at = None;
-        let (numbers, mut over) = self.count_hits(body);
+        let as_pause = self.as_pause(body);
+        let body = as_pause.as_ref().unwrap_or(body);
+        let (mut numbers, mut over) = self.count_hits(body);
         over.extend(self.breakpoints.until_next_stop());
         let threads = self.threads().unwrap_or_default();
         let id = body
@@ -81,6 +83,9 @@ impl Session {
         }
         self.process.state = State::Stopped(Box::new(Stop::of(id)));
         self.process.is_at_failure = self.is_failure(body);
+        if numbers.is_empty() && !self.is_own_adapter() {
+            (numbers, over) = self.hits_here(body, over);
+        }
         if body.reason == StoppedEventReason::Step && self.finish_on(id) {
             return;
         }
@@ -117,6 +122,56 @@ impl Session {
         self.hint_at_past(body);
         self.complete_stop(stop);
         self.run_commands(commands);
+    }
+
+    /// A stop that Ctrl-C has asked for, where the adapter tells it as the signal by which it stops the program, as lldb does.
+    fn as_pause(&self, body: &StoppedEventBody) -> Option<StoppedEventBody> {
+        let told = body.description.as_deref().or(body.text.as_deref())?;
+        let is_signal = ["SIGSTOP", "SIGINT", "SIGTRAP"]
+            .iter()
+            .any(|name| told.contains(name));
+        let is_asked = self.pauses > 0 && !self.is_own_adapter();
+        let is_failure = body.reason == StoppedEventReason::Exception;
+        (is_asked && is_signal && is_failure).then(|| {
+            let mut pause = body.clone();
+            pause.reason = StoppedEventReason::Pause;
+            (pause.description, pause.text) = (None, None);
+            pause
+        })
+    }
+
+    /// As [`Self::count_hits`], for adapters that say only that a breakpoint was hit, or name one by an old id (js-debug does, after the breakpoints
+    /// were set again): those on the line of the stop. `over`: those that are over already.
+    fn hits_here(&mut self, body: &StoppedEventBody, mut over: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+        let is_hit = matches!(
+            body.reason,
+            StoppedEventReason::Breakpoint | StoppedEventReason::FunctionBreakpoint
+        );
+        let place = match is_hit && self.load_frames(1).is_ok() {
+            true => { self.stop().ok() }.and_then(|stop| render::source_of(stop.frames.first()?)),
+            false => None,
+        };
+        let Some((path, line)) = place else {
+            return (Vec::new(), over);
+        };
+        let is_here = |breakpoint: &&Breakpoint| {
+            let answer = self.breakpoints.answer(breakpoint.number);
+            let (file, at) = breakpoint.location(answer);
+            let is_there = file == Some(path.as_path())
+                && at.is_some_and(|at| usize::try_from(at) == Ok(line));
+            is_there && !breakpoint.options.disabled && breakpoint.options.log.is_none()
+        };
+        let here = self.breakpoints.iter().filter(is_here);
+        let numbers: Vec<u32> = here.map(|breakpoint| breakpoint.number).collect();
+        for number in &numbers {
+            if let Some(breakpoint) = self.breakpoints.get_mut(*number) {
+                breakpoint.hits = breakpoint.hits.saturating_add(1);
+                if breakpoint.lifetime == Lifetime::Once {
+                    over.push(*number);
+                }
+            }
+        }
+        (numbers, over)
     }
 
     /// Where a recorded program fails, says how its cause is found.

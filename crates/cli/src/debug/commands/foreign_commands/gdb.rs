@@ -535,7 +535,7 @@ pub static GROUPS: &[Group] = &[
         title: "Tracepoints",
         prefixes: &[""],
         rows: &[(
-            "trace, trac, tra, tr, tp, ftrace, strace, actions, collect, passcount, tdump, teval, tfind, tsave, tstart, tstatus, tstop, tvariable, while-stepping, \
+            "trace, trac, tra, tp, ftrace, strace, actions, collect, passcount, tdump, teval, tfind, tsave, tstart, tstatus, tstop, tvariable, while-stepping, \
              stepping, ws, agent-printf, save tracepoints, delete tracepoints, delete tr, delete tvariable, info tracepoints, info tp, info tvariables, \
              info static-tracepoint-markers",
             Missing(TRACEPOINTS),

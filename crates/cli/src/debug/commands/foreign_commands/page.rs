@@ -26,15 +26,17 @@ pub fn page() -> String {
             table(&mut page, name, group);
         }
     }
-    page += "\n## delve\n\nMost of its commands are gdb's. These are its own:\n\n";
+    page += "\n## delve\n\nMost of its commands are gdb's. These are its own, and those that it means in another way:\n\n";
     for group in others::DELVE {
         table(&mut page, "delve", group);
     }
-    page +=
-        "\n## nnd\n\nnnd has windows and keys in place of commands. What it does with them:\n\n";
-    page += "| nnd | `dapple debug` |\n| --- | --- |\n";
-    for (feature, here) in others::NND {
-        let _ = writeln!(page, "| {feature} | {here} |");
+    page += "\n## nnd\n\nnnd has windows and keys in place of commands. What its keys do:\n\n";
+    page += "| key | nnd | `dapple debug` |\n| --- | --- | --- |\n";
+    for row in others::NND {
+        let keys = row.keys.split(", ").filter(|key| !key.is_empty());
+        let keys: Vec<String> = keys.map(code).collect();
+        let here = row.here.replace('|', "\\|");
+        let _ = writeln!(page, "| {} | {} | {here} |", keys.join(", "), row.what);
     }
     page
 }

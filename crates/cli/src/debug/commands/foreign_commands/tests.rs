@@ -19,6 +19,40 @@ fn all_words_of_gdb_and_lldb_are_in_the_tables() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+/// Delve's own, which a command of ours or an entry has to answer; delve's meaning, where it isn't gdb's.
+#[test]
+fn all_commands_of_delve_are_answered() {
+    let delve = listed(include_str!("tests/delve.txt"));
+    let is_ours = |name: &str| super::super::find(name).is_ok();
+    let missing: Vec<&str> = { delve }
+        .filter(|name| !is_answered(name) && !is_ours(name))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    for (typed, ours) in [
+        ("goroutine 4", "thread 4"),
+        ("tr 3", "thread 3"),
+        ("vars", "info variables"),
+        ("stack 5", "backtrace 5"),
+        ("target switch 2", "process 2"),
+    ] {
+        assert_eq!(translate(typed).ok().as_deref(), Some(ours), "{typed}");
+    }
+}
+
+#[test]
+fn all_keys_of_nnd_have_a_row() {
+    let rows = || others::NND.iter().flat_map(|row| row.actions.split(", "));
+    let missing: Vec<&str> = listed(include_str!("tests/nnd.txt"))
+        .filter(|action| !rows().any(|row| row == *action))
+        .collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    let known: Vec<&str> = listed(include_str!("tests/nnd.txt")).collect();
+    let unknown: Vec<&str> = { rows() }
+        .filter(|row| !row.is_empty() && !known.contains(row))
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
 #[test]
 fn what_is_said_names_commands_that_there_are() {
     let is_there = |command: &str| match command.strip_prefix("info ") {
@@ -52,7 +86,7 @@ fn a_command_of_ours_is_translated_to_no_other_one() {
 fn what_follows_the_words_follows_the_command() {
     let translated = |line| translate(line).map_err(|error| error.to_string());
     for (line, ours) in [
-        ("vars", "info locals"),
+        ("locals", "info locals"),
         ("frame variable a.b", "print a.b"),
         ("frame 2", "frame 2"),
         ("thread backtrace all", "backtrace all"),
