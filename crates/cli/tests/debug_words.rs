@@ -15,7 +15,7 @@ fn commands_of_other_debuggers_do_what_is_expected_of_them() {
     let lines = [
         "b 4",
         "process launch",
-        "vars",
+        "locals",
         "args",
         "frame variable a",
         "thread backtrace",
