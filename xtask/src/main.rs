@@ -4,6 +4,7 @@
 //! - `bench data`: measures inspecting a stopped program next to other debuggers.
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
+//! - `bench screen`: measures how long a key takes to the full screen beside much output.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
 //! - `bench trace`: measures what `dapple trace` adds to a round trip.
 //! - `bench travel`: measures recording and running backwards, next to gdb and rr, and the memory of a recorded session.
@@ -35,6 +36,7 @@ usage: cargo xtask CHORE
   bench protocol      measure decoding and encoding next to other crates
   bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
                       only what has one of the words in its name
+  bench screen        measure how long a key takes to the screen of `dapple tui` while the program writes a million lines
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
   bench trace         measure what `dapple trace` adds to a round trip
   bench travel [WORD] measure recording, steps and searches backwards, and their memory, next to gdb and rr; only what has one
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         ["bench", "protocol"] => bench::protocol(&root()),
         ["bench", "data", words @ ..] => bench::data(&root(), words),
         ["bench", "run", words @ ..] => bench::running(&root(), words),
+        ["bench", "screen"] => bench::screen(&root()),
         ["bench", "symbols"] => bench::symbols(&root()),
         ["bench", "trace"] => bench::trace(&root()),
         ["bench", "travel", words @ ..] => bench::travel(&root(), words),

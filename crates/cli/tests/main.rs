@@ -61,5 +61,4 @@ mod trace;
 mod trace_replay;
 mod tui;
 mod tui_keys;
-mod tui_latency;
 mod undebugged;

@@ -55,6 +55,7 @@ fn a_stop_is_shown_at_three_sizes() {
             &["--ex", "b classify", "--ex", "run", &tour],
         );
         screen.wait_for(&["stopped at breakpoint 1", "celsius = 31.8", "main"]);
+        screen.go_to_source();
         screen.type_keys("\x1b[21~");
         screen.wait_for(&["(dapple) next", "31 "]);
         screen.type_keys("f");
@@ -95,6 +96,7 @@ fn all_keys_are_shown_at_a_question_mark() {
     let tour = program("tour.c");
     let mut screen = FullScreen::start((80, 24), &[&tour]);
     screen.wait_for(&["not started"]);
+    screen.go_to_source();
     screen.type_keys("?");
     screen.wait_for(&["any other key closes this"]);
     compare(&mut screen, "help-80x24");

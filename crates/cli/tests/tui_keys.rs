@@ -30,6 +30,7 @@ fn a_breakpoint_is_set_by_a_key_and_by_a_click_and_the_command_is_seen() {
     let tour = program("tour.c");
     let mut screen = FullScreen::start((100, 30), &["--ex", "start", &tour]);
     screen.wait_for(&["stopped at breakpoint 1", "words"]);
+    screen.go_to_source();
     screen.type_keys("j");
     screen.type_keys(F9);
     let (here, after) = (line("tour.c", "town"), line("tour.c", "print"));
@@ -59,6 +60,7 @@ fn frames_are_selected_by_keys_and_clicks_and_variables_follow() {
     let place = format!("b fixtures/recursion.c:{}", line("recursion.c", "bottom"));
     let mut screen = FullScreen::start((80, 24), &["--ex", &place, "--ex", "run", &recursion]);
     screen.wait_for(&["stopped at breakpoint 1", "n = 1", "fact"]);
+    screen.go_to_source();
     screen.type_keys("2");
     screen.wait_for(&["━[Stack]"]);
     screen.type_keys("jj\r");
@@ -77,6 +79,7 @@ fn ten_thousand_frames_come_as_they_are_looked_at() {
     let mut screen =
         FullScreen::start((80, 24), &["--ex", &place, "--ex", "run 10000", &recursion]);
     screen.wait_for(&["stopped at breakpoint 1", " 0 fact"]);
+    screen.go_to_source();
     screen.type_keys("2");
     screen.wait_for(&["━[Stack]"]);
     // Each time, the last frame that is known is farther out.
@@ -96,6 +99,7 @@ fn the_program_reads_what_is_typed_in_its_pane() {
     let source = source.to_str().expect("a plain path");
     let mut screen = FullScreen::start((80, 24), &["--ex", "run", source]);
     screen.wait_for(&["tty 1", "who are you?"]);
+    screen.go_to_source();
     screen.type_keys("o");
     screen.wait_for(&["━━", "[Output]", "input>"]);
     screen.type_keys("Ada\r");
@@ -117,6 +121,7 @@ fn keys_work_while_the_program_writes_without_end() {
         numbers.max().unwrap_or(0)
     };
     screen.wait_until("many lines", |it| last(it) > 10_000);
+    screen.go_to_source();
     let before = last(&screen);
     screen.type_keys("?");
     screen.wait_for(&["any other key closes this"]);
@@ -137,6 +142,7 @@ fn what_a_hostile_program_writes_stays_in_its_pane() {
     let source = source.to_str().expect("a plain path");
     let mut screen = FullScreen::start((100, 40), &["--ex", "b 7", "--ex", "run", source]);
     screen.wait_for(&["stopped at breakpoint 1", "invalid", "text = "]);
+    screen.go_to_source();
     let text = screen.text();
     assert!(text.contains("━[Source]"), "{text}");
     assert!(text.contains("wide 日本 ·!gnihton"), "{text}");
@@ -161,7 +167,7 @@ fn the_terminal_is_given_back_at_signals_and_a_suspended_screen_comes_back() {
             !it.screen().alternate_screen() && it.is_for_lines() && it.is_stopped()
         });
         screen.signal(Signal::CONT);
-        screen.wait_for(&["━[Source]", "stopped at breakpoint 1"]);
+        screen.wait_for(&["━[Prompt]", "stopped at breakpoint 1"]);
         assert!(screen.screen().alternate_screen() && !screen.is_for_lines());
         screen.signal(signal);
         screen.wait_until("the end", |it| !it.screen().alternate_screen());
@@ -175,6 +181,7 @@ fn any_size_is_taken_and_one_that_is_too_small_says_so() {
     let tour = program("tour.c");
     let mut screen = FullScreen::start((80, 24), &["--ex", "start", &tour]);
     screen.wait_for(&["stopped at breakpoint 1"]);
+    screen.go_to_source();
     screen.resize(20, 5);
     screen.wait_for(&["20×5 is too"]);
     // After three layouts, it is the first again.
@@ -212,6 +219,7 @@ fn the_program_is_started_stepped_and_stopped_by_keys() {
     screen.wait_for(&["running"]);
     screen.type_keys(CTRL_C);
     screen.wait_for(&["(dapple) interrupt", "stopped by a pause", "→"]);
+    screen.go_to_source();
     screen.type_keys("n");
     screen.wait_for(&["(dapple) next"]);
     screen.type_keys(":p turns > 0\r");

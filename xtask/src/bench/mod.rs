@@ -9,6 +9,7 @@ mod data;
 mod mi;
 mod programs;
 mod run;
+mod screen;
 mod symbols;
 mod trace;
 mod travel;
@@ -87,6 +88,7 @@ pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
 
 pub use data::run as data;
 pub use run::run as running;
+pub use screen::run as screen;
 pub use symbols::run as symbols;
 pub use trace::run as trace;
 pub use travel::run as travel;

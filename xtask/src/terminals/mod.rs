@@ -27,6 +27,7 @@ use script::{STEPS, Step, Then};
 use terminal::{Shown, Terminal};
 
 pub use page::generated;
+pub use terminal::on_terminal;
 
 /// What no user is to be bothered with, in any answer.
 const NOISE: &str =

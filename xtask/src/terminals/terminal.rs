@@ -42,41 +42,52 @@ pub struct Terminal {
     typed: usize,
 }
 
+/// Starts a command on a new terminal of this size, which it makes its own (`setsid --ctty`). Returns it, the terminal's keyboard, and what is written
+/// to the terminal.
+pub fn on_terminal(
+    mut command: Command,
+    columns: u16,
+    rows: u16,
+) -> anyhow::Result<(Child, File, Receiver<Vec<u8>>)> {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+    grantpt(&master)?;
+    unlockpt(&master)?;
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&master, size)?;
+    let name = ptsname(&master, Vec::new())?;
+    let path = name.to_str()?.to_owned();
+    let side = || File::options().read(true).write(true).open(&path);
+    let child = command
+        .stdin(side()?)
+        .stdout(side()?)
+        .stderr(side()?)
+        .spawn()
+        .context("cannot run setsid")?;
+    let keyboard = File::from(master);
+    let mut master = keyboard.try_clone()?;
+    let (sender, output) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = [0; 65536];
+        // Reading fails with EIO when no process has the terminal open any more.
+        while let Ok(count @ 1..) = master.read(&mut bytes) {
+            if sender.send(bytes[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    Ok((child, keyboard, output))
+}
+
 impl Terminal {
     /// Starts a command as the leader of a session on a new terminal.
     pub fn start(mut command: Command) -> anyhow::Result<Terminal> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-        grantpt(&master)?;
-        unlockpt(&master)?;
-        let size = Winsize {
-            ws_row: 50,
-            ws_col: WIDTH,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&master, size)?;
-        let name = ptsname(&master, Vec::new())?;
-        let path = name.to_str()?.to_owned();
-        let side = || File::options().read(true).write(true).open(&path);
-        let child = command
-            .env("TERM", "xterm")
-            .stdin(side()?)
-            .stdout(side()?)
-            .stderr(side()?)
-            .spawn()
-            .context("cannot run setsid")?;
-        let keyboard = File::from(master);
-        let mut master = keyboard.try_clone()?;
-        let (sender, output) = mpsc::channel();
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            // Reading fails with EIO when no process has the terminal open any more.
-            while let Ok(count @ 1..) = master.read(&mut bytes) {
-                if sender.send(bytes[..count].to_vec()).is_err() {
-                    return;
-                }
-            }
-        });
+        command.env("TERM", "xterm");
+        let (child, keyboard, output) = on_terminal(command, WIDTH, 50)?;
         Ok(Terminal {
             child,
             keyboard,

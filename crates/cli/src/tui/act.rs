@@ -133,6 +133,19 @@ impl App {
     /// Does what a key means.
     pub fn act(&mut self, action: Action) {
         let quits = std::mem::take(&mut self.quits);
+        let changes_rows = matches!(
+            action,
+            Action::Show(_)
+                | Action::Next
+                | Action::Previous
+                | Action::NextTab
+                | Action::PreviousTab
+                | Action::Zoom
+                | Action::Layout
+                | Action::Enter
+                | Action::Right
+                | Action::Left
+        );
         match action {
             Action::Command(command) => self.command(command),
             Action::Continue => match self.model.state {
@@ -183,6 +196,9 @@ impl App {
             Action::Change | Action::Watch | Action::Memory => self.act_on_value(action),
             Action::Switch => self.switch(),
             Action::Delete => self.delete(),
+        }
+        if changes_rows {
+            self.arrange();
         }
     }
 

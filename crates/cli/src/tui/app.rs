@@ -118,7 +118,7 @@ impl App {
             prompt: Prompt::with_history(history),
             input: Prompt::default(),
             theme,
-            focus: Pane::Source,
+            focus: Pane::Prompt,
             groups: Vec::new(),
             size: Rect::default(),
             help: None,
@@ -282,6 +282,22 @@ impl App {
     /// Brings everything in order for the screen: call it before drawing. Asks for what is missing on it.
     pub fn prepare(&mut self, size: Rect) {
         self.size = size;
+        self.arrange();
+        if let Some(view) = &mut self.help {
+            view.height = usize::from(help::area(size).height.saturating_sub(1));
+            view.rows = help::rows().len();
+        }
+        let source = *self.views.of(Pane::Source);
+        if self.theme.colours {
+            self.source.colour(source.top, source.height);
+        }
+        self.ask();
+    }
+
+    /// Makes the rows of all panes, and keeps the views on them. Keys that come in one go are taken before anything is drawn: after one that
+    /// changes the rows, this has to be done for the next.
+    pub(super) fn arrange(&mut self) {
+        let size = self.size;
         let zoomed = self.is_zoomed.then_some(self.focus);
         self.groups = layout::groups(size, self.purpose, &self.recent, zoomed);
         self.stack_rows = rows::of_stack(
@@ -306,15 +322,6 @@ impl App {
             self.views.of_mut(pane).fit(rows, height);
         }
         self.log_seen = self.model.log.total;
-        if let Some(view) = &mut self.help {
-            view.height = usize::from(help::area(size).height.saturating_sub(1));
-            view.rows = help::rows().len();
-        }
-        let source = *self.views.of(Pane::Source);
-        if self.theme.colours {
-            self.source.colour(source.top, source.height);
-        }
-        self.ask();
     }
 
     /// Asks for what panes on the screen lack, unless an answer is waited for.

@@ -98,6 +98,13 @@ impl FullScreen {
             .expect("the terminal takes keys");
     }
 
+    /// From the prompt, which has the keys at the start, to the source.
+    #[track_caller]
+    pub fn go_to_source(&mut self) {
+        self.type_keys("\t");
+        self.wait_for(&["━[Source]"]);
+    }
+
     /// Gives the terminal another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         tcsetwinsize(&self.keyboard, size(columns, rows)).expect("the terminal has a size");
