@@ -235,3 +235,62 @@ fn the_program_is_started_stepped_and_stopped_by_keys() {
     screen.type_keys("quit\r");
     assert_ends_well(screen);
 }
+
+#[test]
+fn a_session_at_the_prompt_is_shown_on_the_full_screen_and_comes_back() {
+    let tour = program("tour.c");
+    let mut screen = FullScreen::at_prompt((100, 40), &["--no-init", "--ex", "b classify", &tour]);
+    screen.wait_for(&["breakpoint 1 on classify"]);
+    screen.type_keys("run\rtui\r");
+    // Where it was stopped before is shown there.
+    screen.wait_for(&[
+        "tour  stopped at breakpoint 1",
+        "━[Prompt]",
+        "celsius = 31.8",
+        "main()",
+    ]);
+    assert!(!screen.is_for_lines());
+    screen.type_keys("display visits\r");
+    screen.wait_for(&["visits = 0"]);
+    // A program that has this terminal itself may write anywhere: that is gone at its next stop.
+    screen.type_keys(F5);
+    screen.wait_for(&["celsius = 20.1", "visits = 1"]);
+    screen.wait_without("Cairo: 31.8");
+    screen.go_to_source();
+    screen.type_keys("q");
+    screen.wait_until("the prompt", |it| {
+        !it.screen().alternate_screen() && it.text().contains("(dapple) tui\nclassify at ")
+    });
+    // All of the session is still there.
+    screen.type_keys("c\r");
+    screen.wait_for(&["(dapple) c\n", "stopped at breakpoint 1", "visits = 2"]);
+    // A program that is started on the full screen has a terminal of its own there.
+    screen.type_keys("tui\rrun\r");
+    screen.wait_for(&["(dapple) run", "celsius = 31.8", "visits = 0"]);
+    screen.type_keys("c\r");
+    screen.wait_for(&["Cairo: 31.8, hot", "celsius = 20.1"]);
+    screen.type_keys("quit\r");
+    let (status, shown) = screen.end();
+    assert!(status.success(), "{status}");
+    assert!(
+        shown.contains("visits = 2"),
+        "its own screen is back:\n{shown}"
+    );
+}
+
+#[test]
+fn a_full_screen_that_is_killed_leaves_the_prompt() {
+    let tour = program("tour.c");
+    let mut screen = FullScreen::at_prompt((100, 40), &["--no-init", "--ex", "start", &tour]);
+    screen.wait_for(&["stopped at breakpoint 1", "(dapple)"]);
+    screen.type_keys("tui\r");
+    screen.wait_for(&["━[Prompt]", "words"]);
+    screen.kill_child("tui");
+    screen.wait_until("the prompt", |it| {
+        !it.screen().alternate_screen() && it.text().contains("(dapple) tui\nmain at ")
+    });
+    screen.type_keys("p visits\r");
+    screen.wait_for(&["visits = 0"]);
+    screen.type_keys("quit\r");
+    assert_ends_well(screen);
+}

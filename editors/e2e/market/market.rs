@@ -1,5 +1,4 @@
 //! Debugged by `cargo xtask e2e terminals`, which has the same program in other languages. It finds lines by the word behind `//`.
-use std::hint::black_box;
 
 fn total(count: i32, price: i32) -> i32 {
     let mut sum = 0;
@@ -28,7 +27,7 @@ fn idle() {
     println!("waiting");
     // Long, but not forever: an adapter may leave the program behind.
     while turns < 10_000_000_000 {
-        turns = black_box(turns).wrapping_add(1);
+        turns += 1;
     }
 }
 

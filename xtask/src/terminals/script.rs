@@ -71,7 +71,7 @@ pub const STEPS: &[Step] = &[
         "info breakpoints",
         "info breakpoints",
         &[
-            "^breakpoint 1 .*(total|@total)",
+            "^breakpoint 1 .*(total|market)",
             "^breakpoint 2 .*@add.*if i == 1",
             "^temporary breakpoint 3 ",
             "^breakpoint 4 .*due is",

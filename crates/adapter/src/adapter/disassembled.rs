@@ -108,6 +108,9 @@ impl Disassembled {
     }
 }
 
+/// Whose code a source is that is others' by the argument `thirdParty`.
+const THIRD_PARTY: &str = "third-party code";
+
 impl Adapter {
     /// Gives a frame a source that the client can open, if there is one. `is_here`: whether the client can open the source file that the debug
     /// information names. `None`: the debug information names no file.
@@ -218,6 +221,14 @@ impl Adapter {
         // The client may be on another machine. It has the files that it has set breakpoints in, except those from debuginfod servers.
         let is_here = exists || self.breakpoints.has_named(&here) && !self.fetched.has(file);
         (here, is_here)
+    }
+
+    /// Whose code a source file of a frame is, unless it is the user's. `is_here`: whether the client can open it. `of_frame`: what its frame says.
+    pub fn origin(&self, file: &Path, is_here: bool, of_frame: Option<String>) -> Option<String> {
+        // A relative path that leads to a file was mapped by the user, who has the source.
+        let origin = of_frame.filter(|_| !is_here || file.is_absolute());
+        let is_third = || self.third_party.has_file(file);
+        origin.or_else(|| is_third().then(|| THIRD_PARTY.to_owned()))
     }
 
     /// The source and line (from 1) of a position outside of stack traces. If the client can't open the file, the source is the disassembly of

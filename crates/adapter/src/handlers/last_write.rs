@@ -174,7 +174,12 @@ fn shown_frame(adapter: &Adapter, frame: &WriteFrame, context: &Context) -> Show
     let names = adapter.function_names;
     let client = context.conventions();
     let position = frame.position.as_ref();
-    let source = position.map(|position| adapter.source_map.source(&position.file, client));
+    let source = position.map(|position| {
+        let (_, is_here) = adapter.locate(&position.file);
+        let mut source = adapter.source_map.source(&position.file, client);
+        source.origin = adapter.origin(&position.file, is_here, frame.origin.clone());
+        source
+    });
     let line = position.map_or(0, |position| client.line_to_client(position.line.into()));
     ShownWriteFrame {
         name: match &frame.function {

@@ -12,9 +12,6 @@ use dapple_engine::frame::FrameId;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whose code a source is that is others' by the argument `thirdParty`.
-const THIRD_PARTY: &str = "third-party code";
-
 /// Lists a window of a stack. While the stack's depth is unknown, `totalFrames` is one more than the frames so far, so that the client
 /// asks for more.
 pub fn stack_trace(
@@ -44,10 +41,7 @@ pub fn stack_trace(
             if !located.get(last).is_some_and(is_it) {
                 last = located.iter().position(is_it).unwrap_or_else(|| {
                     let (path, is_here) = adapter.locate(file);
-                    // A relative path that leads to a file was mapped by the user, who has the source.
-                    let origin = frame.origin().filter(|_| !is_here || file.is_absolute());
-                    let is_third = || adapter.third_party.has_file(file);
-                    let origin = origin.or_else(|| is_third().then(|| THIRD_PARTY.to_owned()));
+                    let origin = adapter.origin(file, is_here, frame.origin());
                     let found = Located {
                         path,
                         is_here,

@@ -10,6 +10,8 @@ use dapple_dap::types::{
     self, BreakpointReason, Capabilities, FunctionBreakpoint, SourceBreakpoint,
 };
 
+use super::adapters::presets::HitNumber;
+
 /// Where the user requested a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
@@ -128,12 +130,19 @@ impl Breakpoint {
     }
 
     /// What the adapter is to be sent.
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self, number: Option<HitNumber>) -> Wanted {
+        let hits = self.options.hits.clone();
+        let first = || hits.as_deref().and_then(first_hit);
+        let hits = match number {
+            None => hits.clone(),
+            Some(HitNumber::First) => first().map(|first| first.to_string()),
+            Some(HitNumber::Passed) => first().map(|first| first.saturating_sub(1).to_string()),
+        };
         let (file, line) = match &self.place {
             Place::Function(name) => {
                 let mut wanted = FunctionBreakpoint::new(name.clone());
                 wanted.condition = self.options.condition();
-                wanted.hit_condition.clone_from(&self.options.hits);
+                wanted.hit_condition = hits;
                 return Wanted::Function(wanted);
             }
             Place::Line(file, line)
@@ -146,9 +155,19 @@ impl Breakpoint {
         }
         wanted.mode = self.options.copies.then(|| COPIES.to_owned());
         wanted.condition = self.options.condition();
-        wanted.hit_condition.clone_from(&self.options.hits);
+        wanted.hit_condition = hits;
         wanted.log_message.clone_from(&self.options.log);
         Wanted::in_file(file.to_string_lossy(), wanted)
+    }
+}
+
+/// The first hit that stops the program, of `>= 5` and `> 4`. `None`: it is not so that it stops at each from one on.
+pub fn first_hit(hits: &str) -> Option<u64> {
+    let hits = hits.trim();
+    match (hits.strip_prefix(">="), hits.strip_prefix('>')) {
+        (Some(first), _) => first.trim().parse().ok(),
+        (None, Some(last)) => last.trim().parse::<u64>().ok()?.checked_add(1),
+        (None, None) => None,
     }
 }
 
@@ -164,11 +183,21 @@ pub fn failure(answer: &types::Breakpoint) -> Option<String> {
 pub struct Breakpoints {
     /// What the selected process's adapter was sent, and what it has said.
     pub placed: placed::Breakpoints,
+    /// What hits are to the adapter, if it takes only a number.
+    pub hit_number: Option<HitNumber>,
     list: Vec<Breakpoint>,
     last: u32,
 }
 
 impl Breakpoints {
+    /// There are none yet. `hit_number`: what hits are to the adapter, if it takes only a number.
+    pub fn new(hit_number: Option<HitNumber>) -> Self {
+        Self {
+            hit_number,
+            ..Self::default()
+        }
+    }
+
     /// Takes the next unused number.
     pub fn allocate_number(&mut self) -> u32 {
         self.last += 1;
@@ -278,7 +307,7 @@ impl Breakpoints {
             let id = BreakpointId(breakpoint.number);
             match breakpoint.options.disabled {
                 true => drop(self.placed.remove(id)),
-                false => self.placed.put(id, breakpoint.wanted()),
+                false => self.placed.put(id, breakpoint.wanted(self.hit_number)),
             }
         }
         let set = match file {
@@ -294,7 +323,7 @@ impl Breakpoints {
     /// The function breakpoints, for the adapter.
     pub fn functions(&self) -> Vec<FunctionBreakpoint> {
         let enabled = self.list.iter().filter(|it| !it.options.disabled);
-        let wanted = enabled.map(Breakpoint::wanted);
+        let wanted = enabled.map(|breakpoint| breakpoint.wanted(self.hit_number));
         wanted
             .filter_map(|wanted| match wanted {
                 Wanted::Function(wanted) => Some(wanted),

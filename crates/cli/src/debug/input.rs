@@ -4,7 +4,8 @@
 //! types. While the program runs no command is read, and on a terminal stdin is the program's. With `--json`, commands are read then, too.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 
@@ -53,6 +54,8 @@ pub struct Input {
     events: crossbeam_channel::Sender<Event>,
     completer: Completer,
     terminal: bool,
+    /// The line editor's request channel, while lines come from somewhere else.
+    set_aside: Option<Option<Sender<&'static str>>>,
 }
 
 /// The answer to a request for a line.
@@ -84,12 +87,31 @@ impl Input {
             events,
             completer,
             terminal,
+            set_aside: None,
         }
     }
 
     /// Whether the user types commands at a terminal.
     pub fn is_interactive(&self) -> bool {
         self.terminal && self.then == Then::Interactive
+    }
+
+    /// Takes lines from somebody else than who sits at the terminal, until [`Self::take_from_terminal`].
+    pub fn take_from(&mut self, lines: UnixStream) {
+        self.set_aside = Some(self.requests.take());
+        self.terminal = false;
+        let (sender, requests) = mpsc::channel();
+        self.requests = Some(sender);
+        let events = self.events.clone();
+        std::thread::spawn(move || read_lines(BufReader::new(lines), &requests, &events));
+    }
+
+    /// Takes lines from the terminal again.
+    pub fn take_from_terminal(&mut self) {
+        if let Some(requests) = self.set_aside.take() {
+            self.requests = requests;
+            self.terminal = true;
+        }
     }
 
     /// Whether the program may have this process's stdin. On a terminal, no command is read while the program runs; a pipe is either for
@@ -190,18 +212,25 @@ impl Input {
             std::thread::spawn(move || edit_lines(&mut editor, &requests, &events));
             return;
         }
-        std::thread::spawn(move || {
-            for _ in requests {
-                let mut line = String::new();
-                let line = match std::io::stdin().lock().read_line(&mut line) {
-                    Ok(0) | Err(_) => Line::End,
-                    Ok(_) => Line::Command(line.trim_end_matches(['\n', '\r']).to_owned()),
-                };
-                if events.send(Event::Line(line)).is_err() {
-                    return;
-                }
-            }
-        });
+        std::thread::spawn(move || read_lines(std::io::stdin().lock(), &requests, &events));
+    }
+}
+
+/// Reads a line for each request.
+fn read_lines(
+    mut from: impl BufRead,
+    requests: &mpsc::Receiver<&'static str>,
+    events: &crossbeam_channel::Sender<Event>,
+) {
+    for _ in requests {
+        let mut line = String::new();
+        let line = match from.read_line(&mut line) {
+            Ok(0) | Err(_) => Line::End,
+            Ok(_) => Line::Command(line.trim_end_matches(['\n', '\r']).to_owned()),
+        };
+        if events.send(Event::Line(line)).is_err() {
+            return;
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod breakpoints;
 mod commands;
 mod complete;
 mod exceptions;
+mod full_screen;
 mod hosting;
 mod input;
 mod interrupts;
@@ -470,7 +471,7 @@ impl ProgramOptions {
                 ..Program::default()
             }),
             None if self.cargo => {
-                if !matches!(adapter, Adapter::Own) {
+                if !adapter.is_own() {
                     bail!("--cargo is for our own adapter; build the program first, and give that");
                 }
                 let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
@@ -587,7 +588,7 @@ fn find_program(
         });
     }
     if kind.is_dir() {
-        if !matches!(adapter, Adapter::Own) || !path.join("Cargo.toml").is_file() {
+        if !adapter.is_own() || !path.join("Cargo.toml").is_file() {
             bail!("{} is a directory, not a program", given.display());
         }
         return Ok(Program { path, ..program });
@@ -600,7 +601,7 @@ fn find_program(
         language: Some(language),
         ..program
     };
-    if matches!(adapter, Adapter::Own) {
+    if adapter.is_own() {
         return Ok(Program { path, ..program });
     }
     let folder = crate::folders::programs()

@@ -7,6 +7,7 @@
 //! one.
 
 use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -41,6 +42,8 @@ struct Collected {
     has_text: bool,
     /// Nobody reads the records any more.
     is_closed: bool,
+    /// Who reads them, in place of who reads stdout; and the colours of the terminal, for afterwards.
+    reader: Option<(UnixStream, Style)>,
 }
 
 /// The terminal, or the file or pipe in its place.
@@ -80,6 +83,31 @@ impl Screen {
         }
     }
 
+    /// Writes records with their text to somebody else, until [`Self::restore`]. What is on the terminal stays as it is.
+    pub fn divert(&mut self, reader: UnixStream) {
+        self.close_line();
+        let style = std::mem::replace(&mut self.style, Style::plain());
+        self.json = Some(Collected {
+            has_text: true,
+            reader: Some((reader, style)),
+            ..Collected::default()
+        });
+    }
+
+    /// Writes text on the terminal again.
+    pub fn restore(&mut self) {
+        let collected = self.json.take();
+        if let Some((_, style)) = collected.and_then(|it| it.reader) {
+            self.style = style;
+        }
+    }
+
+    /// The colours of the terminal, also while records go to somebody else.
+    pub fn terminal_style(&self) -> Style {
+        let reader = self.json.as_ref().and_then(|it| it.reader.as_ref());
+        reader.map_or(self.style, |(_, style)| *style)
+    }
+
     /// Whether objects are written in place of text.
     pub fn is_json(&self) -> bool {
         self.json.is_some()
@@ -116,8 +144,14 @@ impl Screen {
                 false => serde_json::to_string(record),
             }
         {
-            let written = write_all(&mut io::stdout().lock(), &(line + "\n"));
-            collected.is_closed |= written.is_err();
+            match &mut collected.reader {
+                // Its end is told by its lines.
+                Some((reader, _)) => drop(write_all(reader, &(line + "\n"))),
+                None => {
+                    let written = write_all(&mut io::stdout().lock(), &(line + "\n"));
+                    collected.is_closed |= written.is_err();
+                }
+            }
         }
     }
 

@@ -512,14 +512,11 @@ fn breakpoint_number(told: &Told) -> Option<u32> {
     breakpoints.find_map(|it| u32::try_from(it["number"].as_u64()?).ok())
 }
 
-/// Where `goto` leads to, as the answer of `who` names it.
+/// The number of the write's moment in the answer of `who`.
 fn moment(told: &Told) -> Option<u32> {
-    let texts = told.records.iter().filter_map(|it| it["text"].as_str());
-    let mut numbers = texts.filter_map(|text| {
-        let (_, rest) = text.split_once("`goto ")?;
-        rest.split_once('`')?.0.parse().ok()
-    });
-    numbers.next()
+    let items = told.records.iter().filter_map(|it| it["items"].as_array());
+    let mut writes = items.flatten().filter(|it| it["kind"] == "write");
+    writes.find_map(|it| u32::try_from(it["bookmark"].as_u64()?).ok())
 }
 
 fn is_recorded(session: &Session) -> bool {

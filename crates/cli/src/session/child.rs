@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +22,8 @@ const LONGEST_COMPLAINT: u64 = 16 << 10;
 
 /// A debugger that runs.
 pub struct Debugger {
-    child: Child,
+    /// The process. `None`: it has started this one.
+    child: Option<Child>,
     /// Lines for its stdin. Sending never waits for it to read.
     commands: Sender<String>,
     /// Its records, a line each. The channel closes at its end.
@@ -58,7 +61,27 @@ impl Debugger {
             thread::spawn(move || read_records(stdout, stderr, &sender));
         }
         Ok(Debugger {
-            child,
+            child: Some(child),
+            commands,
+            records,
+        })
+    }
+
+    /// The debugger that has started this process to show its session. Its end of a socket is this process's stdin.
+    ///
+    /// # Errors
+    /// Stdin is no socket.
+    pub fn of_parent() -> anyhow::Result<Debugger> {
+        let stdin = std::io::stdin().as_fd().try_clone_to_owned()?;
+        let stream = UnixStream::from(stdin);
+        let from = stream.try_clone()?;
+        from.local_addr().context("stdin is no socket")?;
+        let (commands, lines) = unbounded::<String>();
+        let (sender, records) = bounded(RECORDS);
+        thread::spawn(move || write_lines(stream, &lines));
+        thread::spawn(move || read_lines(from, &sender));
+        Ok(Debugger {
+            child: None,
             commands,
             records,
         })
@@ -72,20 +95,30 @@ impl Debugger {
 
     /// Ends its wait for an answer of its adapter, as Ctrl-C does.
     pub fn interrupt(&self) {
-        if let Ok(id) = i32::try_from(self.child.id())
-            && let Some(id) = rustix::process::Pid::from_raw(id)
-        {
+        let id = match &self.child {
+            Some(child) => i32::try_from(child.id())
+                .ok()
+                .and_then(rustix::process::Pid::from_raw),
+            None => rustix::process::getppid(),
+        };
+        if let Some(id) = id {
             let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
         }
     }
 
     /// Ends it at once. A program that it has launched ends, one that it has attached to goes on.
     pub fn kill(&mut self) {
-        let _ = self.child.kill();
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+        }
     }
 
-    /// Asks it to end, with the program interrupted if that runs, and ends it if it doesn't within a time.
+    /// Asks it to end, with the program interrupted if that runs, and ends it if it doesn't within a time. One that has started this process goes
+    /// on.
     pub fn end(mut self, is_running: bool, patience: Duration) {
+        if self.child.is_none() {
+            return;
+        }
         if is_running {
             self.command("interrupt");
         }
@@ -93,11 +126,13 @@ impl Debugger {
         let deadline = Instant::now() + patience;
         while self.records.recv_deadline(deadline).is_ok() {}
         self.kill();
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            let _ = child.wait();
+        }
     }
 }
 
-fn write_lines(mut stdin: ChildStdin, lines: &Receiver<String>) {
+fn write_lines(mut stdin: impl Write, lines: &Receiver<String>) {
     for line in lines {
         if stdin.write_all(format!("{line}\n").as_bytes()).is_err() {
             return;
@@ -118,23 +153,28 @@ fn read_records(stdout: ChildStdout, stderr: ChildStderr, records: &Sender<Strin
         let _ = std::io::copy(&mut stderr, &mut std::io::sink());
         text
     });
-    let mut stdout = BufReader::new(stdout);
-    loop {
-        let mut line = String::new();
-        match stdout.by_ref().take(LONGEST_RECORD).read_line(&mut line) {
-            Ok(0) | Err(_) => break,
-            Ok(_) => {
-                if records.send(line.trim_end().to_owned()).is_err() {
-                    return;
-                }
-            }
-        }
-    }
+    read_lines(stdout, records);
     let complaint = complaint.join().unwrap_or_default();
     if !complaint.trim().is_empty() {
         let text = complaint.trim();
         let items = [serde_json::json!({"kind": "text", "text": text})];
         let notice = serde_json::json!({"record": "notice", "items": items, "text": text});
         let _ = records.send(notice.to_string());
+    }
+}
+
+/// Reads records to the end, or until nobody takes them.
+fn read_lines(from: impl Read, records: &Sender<String>) {
+    let mut from = BufReader::new(from);
+    loop {
+        let mut line = String::new();
+        match from.by_ref().take(LONGEST_RECORD).read_line(&mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                if records.send(line.trim_end().to_owned()).is_err() {
+                    return;
+                }
+            }
+        }
     }
 }

@@ -184,6 +184,10 @@ impl App {
                 });
             }
             Action::Redraw => self.effects.push(Effect::Redraw),
+            Action::Suspend if self.is_from_prompt => {
+                // The shell waits for the debugger, which is another process.
+                self.say("`q` leads back to the prompt");
+            }
             Action::Suspend => self.effects.push(Effect::Suspend),
             Action::Quit => self.quit(quits),
             Action::Rows(by) => self.views.of_mut(self.focus).move_by(by),
@@ -233,6 +237,10 @@ impl App {
     }
 
     fn quit(&mut self, is_sure: bool) {
+        if self.is_from_prompt {
+            // The session goes on there.
+            return self.effects.push(Effect::Quit);
+        }
         let how = match self.model.state {
             State::Running => "runs",
             State::Stopped => "is stopped",

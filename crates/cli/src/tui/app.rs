@@ -70,6 +70,8 @@ pub struct App {
     pub input: Prompt,
     /// The look.
     pub theme: Theme,
+    /// Whether there is a prompt to go back to.
+    pub is_from_prompt: bool,
     /// The pane that gets the keys.
     pub focus: Pane,
     /// The groups on the screen.
@@ -118,6 +120,7 @@ impl App {
             prompt: Prompt::with_history(history),
             input: Prompt::default(),
             theme,
+            is_from_prompt: false,
             focus: Pane::Prompt,
             groups: Vec::new(),
             size: Rect::default(),
@@ -160,7 +163,8 @@ impl App {
             .say(Kind::Command, &format!("{PROMPT}{line}"));
         self.views.of_mut(Pane::Prompt).top = 0;
         match debug::command_name(&line) {
-            Some("quit") => return self.effects.push(Effect::Quit),
+            Some("quit") if !self.is_from_prompt => return self.effects.push(Effect::Quit),
+            Some("tui") if self.is_from_prompt => return self.effects.push(Effect::Quit),
             Some("run" | "start") => self.source.reload(),
             // Others wait for the program's stop.
             Some(name) if self.is_running() && OF_BREAKPOINTS.contains(&name) => {
@@ -187,6 +191,10 @@ impl App {
         match record {
             Record::Command(ran) => self.answered(ran),
             Record::Stop(stop) => {
+                if self.is_from_prompt {
+                    // The program may have written to the terminal.
+                    self.effects.push(Effect::Redraw);
+                }
                 let shown = self.model.stopped(*stop);
                 self.show_all(shown);
             }

@@ -359,7 +359,13 @@ pub static BINDINGS: &[Binding] = &[
         "",
         "suspend the debugger; `fg` brings it back"
     ),
-    key!(["q", "C-d"], Everywhere, Quit, "quit", "end the session"),
+    key!(
+        ["q", "C-d"],
+        Everywhere,
+        Quit,
+        "quit",
+        "end the session; after `tui` at the prompt, back to that"
+    ),
 ];
 
 /// The name of a key.

@@ -68,6 +68,10 @@ pub struct Options {
     #[arg(long)]
     no_mouse: bool,
 
+    /// Show the session of the `dapple debug` that has started this, whose socket is stdin
+    #[arg(long, hide = true)]
+    from_prompt: bool,
+
     #[command(flatten)]
     debug: debug::Options,
 }
@@ -77,7 +81,28 @@ pub struct Options {
 /// # Errors
 /// There is no terminal, or the debugger can't be started.
 pub fn run(options: Options) -> anyhow::Result<u8> {
-    debug_on_screen(options.debug, !options.no_mouse)
+    match options.from_prompt {
+        true => show_on_screen(&options.debug),
+        false => debug_on_screen(options.debug, !options.no_mouse),
+    }
+}
+
+/// Shows the session of the debugger that has started this process.
+fn show_on_screen(options: &debug::Options) -> anyhow::Result<u8> {
+    let debugger = Debugger::of_parent()?;
+    let mut app = app(options);
+    app.is_from_prompt = true;
+    show(app, debugger, true)
+}
+
+/// The state to begin with.
+fn app(options: &debug::Options) -> App {
+    let colours = Style::new(options.color).is_enabled();
+    force_color_output(colours);
+    let program = options.debuggee();
+    let program = program.rsplit('/').find(|part| !part.is_empty());
+    let program = program.unwrap_or("program");
+    App::new(program, Theme { colours }, debug::earlier_lines())
 }
 
 /// As [`run`], for `dapple debug --tui`.
@@ -85,19 +110,18 @@ pub fn debug_on_screen(mut options: debug::Options, mouse: bool) -> anyhow::Resu
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         bail!("the full screen needs a terminal; `dapple debug` works without");
     }
-    let colours = Style::new(options.color).is_enabled();
-    force_color_output(colours);
-    let program = options.debuggee();
-    let program = program.rsplit('/').find(|part| !part.is_empty());
-    let program = program.unwrap_or("program").to_owned();
+    let mut app = app(&options);
     options.pty = true;
     let (arguments, commands) = options.for_host()?;
-    let history = debug::earlier_lines();
-    let mut app = App::new(&program, Theme { colours }, history);
     let debugger = Debugger::start(&arguments, None)?;
     for command in commands {
         app.give(&command);
     }
+    show(app, debugger, mouse)
+}
+
+/// Shows a session until its end, or that of the screen.
+fn show(mut app: App, debugger: Debugger, mouse: bool) -> anyhow::Result<u8> {
     let mut screen = Screen {
         terminal: Terminal::take(mouse)?,
         records: read_records(&debugger),

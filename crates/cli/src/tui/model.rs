@@ -519,16 +519,10 @@ impl Model {
         for item in items {
             match item {
                 Item::Breakpoint(breakpoint) => self.breakpoints.push(breakpoint),
-                Item::Text(text) => self
-                    .watchpoints
-                    .extend(text.text.lines().map(str::to_owned)),
+                Item::Watchpoint(watchpoint) => self.watchpoints.push(watchpoint.text()),
+                // That there are none is seen.
                 _ => {}
             }
-        }
-        if self.breakpoints.is_empty() && self.watchpoints.len() == 1 {
-            // That there are none is seen.
-            self.watchpoints
-                .retain(|line| !line.starts_with("there are no"));
         }
     }
 
@@ -654,9 +648,8 @@ fn displays_of(items: &[Item]) -> Vec<(u32, Value)> {
 fn lines_of(items: &[Item]) -> Vec<String> {
     let mut lines = Vec::new();
     for item in items {
-        if let Item::Text(text) = item {
-            lines.extend(text.text.lines().map(str::to_owned));
-        }
+        let text = item.text(Style::plain());
+        lines.extend(text.lines().map(str::to_owned));
     }
     lines
 }

@@ -12,9 +12,11 @@ use super::draw::draw;
 use super::theme::Theme;
 use super::told;
 
-/// An app that nothing was told to.
+/// An app that nothing was told to, with the keys for the source.
 fn app() -> App {
-    App::new("tour", Theme { colours: false }, Vec::new())
+    let mut app = App::new("tour", Theme { colours: false }, Vec::new());
+    app.show(super::pane::Pane::Source);
+    app
 }
 
 fn tell(app: &mut App, record: Value) {

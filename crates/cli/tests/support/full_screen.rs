@@ -34,7 +34,21 @@ impl FullScreen {
 
     /// The same with variables of the environment.
     pub fn with_environment(
+        size: (u16, u16),
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> FullScreen {
+        FullScreen::of_command(size, "tui", arguments, environment)
+    }
+
+    /// Starts `dapple debug …`, at whose prompt `tui` may be typed.
+    pub fn at_prompt(size: (u16, u16), arguments: &[&str]) -> FullScreen {
+        FullScreen::of_command(size, "debug", arguments, &[])
+    }
+
+    fn of_command(
         (columns, rows): (u16, u16),
+        subcommand: &str,
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> FullScreen {
@@ -58,7 +72,7 @@ impl FullScreen {
         command
             .arg("--ctty")
             .arg(dapple.get_program())
-            .arg("tui")
+            .arg(subcommand)
             .args(arguments);
         for (name, value) in dapple.get_envs() {
             match value {
@@ -101,7 +115,7 @@ impl FullScreen {
     /// From the prompt, which has the keys at the start, to the source.
     #[track_caller]
     pub fn go_to_source(&mut self) {
-        self.type_keys("\t");
+        self.type_keys("\x1b");
         self.wait_for(&["━[Source]"]);
     }
 
@@ -197,6 +211,23 @@ impl FullScreen {
         kill_process(Pid::from_raw(id).expect("a process id"), signal).expect("it is there");
     }
 
+    /// Kills a child of its process that has this word among its arguments.
+    #[track_caller]
+    pub fn kill_child(&self, word: &str) {
+        let parent = self.child.id().to_string();
+        let children = format!("/proc/{parent}/task/{parent}/children");
+        let children = std::fs::read_to_string(children).expect("the process is there");
+        let child = children.split_whitespace().find(|child| {
+            let words = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+            words
+                .split(|byte| *byte == 0)
+                .any(|it| it == word.as_bytes())
+        });
+        let child = child.expect("there is such a child").parse();
+        let child = Pid::from_raw(child.expect("a process id")).expect("a process id");
+        kill_process(child, Signal::KILL).expect("it is there");
+    }
+
     /// Whether the terminal passes on lines and signals, as for a shell.
     pub fn is_for_lines(&self) -> bool {
         let attributes = tcgetattr(&self.keyboard).expect("the terminal has attributes");
@@ -290,10 +321,14 @@ fn without_thread(line: &str) -> String {
         return line.to_owned();
     };
     let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.len() == after.len() {
-        true => line.to_owned(),
-        false => format!("{before}thread N{rest}"),
+    let digits = after.len() - rest.len();
+    if digits == 0 {
+        return line.to_owned();
     }
+    // What is at the right of it stays there.
+    let (rest, right) = rest.split_once("  ").unwrap_or((rest, ""));
+    let moved = " ".repeat(digits - 1);
+    format!("{before}thread N{rest}{moved}  {right}")
 }
 
 /// A left click, in the encoding of xterm's mode 1006. Columns and rows from 1.

@@ -64,6 +64,8 @@ pub struct WriteFrame {
     pub function: Option<String>,
     /// Where it was. That of the innermost function is the statement that wrote.
     pub position: Option<SourcePosition>,
+    /// Whose code its source is, unless it is the user's.
+    pub origin: Option<String>,
     /// Where it goes on.
     pub address: Address,
 }
@@ -271,6 +273,7 @@ impl Owner {
             .map(|frame| WriteFrame {
                 function: frame.function.clone(),
                 position: frame.position.clone(),
+                origin: frame.origin(),
                 address: frame.physical.pc,
             })
             .collect();

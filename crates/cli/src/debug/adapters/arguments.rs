@@ -161,13 +161,13 @@ pub fn launch(
         set("record", Raw::new(&true)?);
     }
     let is_redirected = program.streams != Streams::default();
-    if is_own(adapter) && program.pty && !is_redirected {
+    if adapter.is_own() && program.pty && !is_redirected {
         set("pty", Raw::new(&true)?);
     }
-    if is_own(adapter) && stdin != ProgramStdin::Null {
+    if adapter.is_here() && stdin != ProgramStdin::Null {
         set("stdin", Raw::new("inherit")?);
     }
-    if is_own(adapter) && stdin == ProgramStdin::Terminal {
+    if adapter.is_here() && stdin == ProgramStdin::Terminal {
         // If the program's output were a pipe, the C library would buffer it, and it would appear late or only at the end.
         for stream in ["stdout", "stderr"] {
             set(stream, Raw::new("/dev/tty")?);
@@ -305,7 +305,7 @@ fn add_environment(
         return Ok(());
     }
     let mut env = environment(program);
-    if is_own(adapter) {
+    if adapter.is_own() {
         // What it has is in the other one.
         arguments.remove("environment");
     } else {
@@ -342,15 +342,11 @@ pub fn add_own(
     skip: &[String],
     adapter: &Adapter,
 ) -> anyhow::Result<()> {
-    if is_own(adapter) {
+    if adapter.is_own() {
         arguments.insert("skip".to_owned(), Raw::new(skip)?);
         arguments.insert("separateScopes".to_owned(), Raw::new(&true)?);
     }
     Ok(())
-}
-
-fn is_own(adapter: &Adapter) -> bool {
-    matches!(adapter, Adapter::Own)
 }
 
 /// A path as text, because JSON can only carry Unicode.

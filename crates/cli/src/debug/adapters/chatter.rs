@@ -34,6 +34,16 @@ fn is_greeting(line: &str) -> bool {
     starts || ends
 }
 
+/// Whether a line is one of gdb's about a breakpoint that is told as an event, too: `Breakpoint 4 (-function order) pending.`, `Breakpoint 4 at 0x1139:
+/// file a.c, line 3.`, and why it is pending.
+pub fn is_of_gdb(line: &str) -> bool {
+    let line = line.trim_end();
+    let is_why = line.starts_with("❌️ No source file named /")
+        || line == "❌️ No symbol table is loaded.  Use the \"file\" command.";
+    let is_placed = line.ends_with(") pending.") || line.contains(" at 0x");
+    is_why || line.starts_with("Breakpoint ") && is_placed
+}
+
 /// What an adapter says of a breakpoint, if it is for users.
 pub fn of_breakpoint(message: &str) -> Option<&str> {
     // js-debug: `breakpoint.provisionalBreakpoint`, the name of a text that it has not found.
@@ -79,6 +89,10 @@ mod tests {
             without_greetings("Process 12 exited with status = 9 (0x9) killed\n"),
             ""
         );
+        assert!(is_of_gdb("❌️ No source file named /a.c.\n"));
+        assert!(is_of_gdb("Breakpoint 1 (-source /a.c -line 3) pending.\n"));
+        assert!(is_of_gdb("Breakpoint 2 at 0x1139: file /a.c, line 3.\n"));
+        assert!(!is_of_gdb("Breakpoint 2, main ()\n"));
         assert_eq!(
             without_greetings("Process 12 stopped"),
             "Process 12 stopped"

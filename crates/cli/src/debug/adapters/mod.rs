@@ -55,6 +55,20 @@ impl Adapter {
         }
     }
 
+    /// Whether it is Dapple's, which has arguments and requests of its own: the one of this process, or the one that `dapple dap` in a command is.
+    pub fn is_own(&self) -> bool {
+        match self {
+            Adapter::Own => true,
+            Adapter::Command(command) | Adapter::At(_, Some(command)) => starts_dapple(command),
+            Adapter::Known(_) | Adapter::At(_, None) => false,
+        }
+    }
+
+    /// Whether it is the one of this process.
+    pub fn is_here(&self) -> bool {
+        matches!(self, Adapter::Own)
+    }
+
     /// Whether it runs on this machine, as far as its address tells.
     pub fn is_local(&self) -> bool {
         match self {
@@ -62,6 +76,14 @@ impl Adapter {
             _ => true,
         }
     }
+}
+
+/// Whether a shell command has `dapple dap` in it.
+fn starts_dapple(command: &str) -> bool {
+    let words = command.split_whitespace();
+    let is_dapple = |word: &str| word.rsplit('/').next() == Some("dapple");
+    let next = words.clone().skip(1);
+    { words.zip(next) }.any(|(word, next)| is_dapple(word) && next == "dap")
 }
 
 /// Where an adapter listens.
@@ -136,6 +158,17 @@ pub enum Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn our_own_adapter_is_known_in_a_command() {
+        let is_own = |command: &str| Adapter::of(Some(command.to_owned()), None).is_own();
+        assert!(is_own("dapple dap"));
+        assert!(is_own("exec target/debug/dapple dap --log /tmp/log"));
+        assert!(is_own("ssh board dapple dap"));
+        assert!(!is_own("dapple-next dap"));
+        assert!(!is_own("dapple replay dap"));
+        assert!(!is_own("lldb"));
+    }
 
     #[test]
     fn an_address_is_a_port_a_host_with_a_port_or_a_path() {

@@ -27,10 +27,21 @@ pub struct Preset {
     /// Whether C, C++ and Rust files are compiled for it.
     pub compiles: bool,
     find: fn() -> Result<Way, String>,
+    /// What a breakpoint's hits are to it, if it takes only a number.
+    pub hits: Option<HitNumber>,
     /// Whether it writes each error that it answers with to stderr, too.
     pub repeats_errors: bool,
     /// What may be wrong if it ends at once.
     pub hint: Option<&'static str>,
+}
+
+/// What a number of hits means to an adapter that takes no comparisons (`> 4`): it passes over those without a word, or refuses them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HitNumber {
+    /// The first hit at which the program stops.
+    First,
+    /// How many hits it passes.
+    Passed,
 }
 
 /// The names of arguments of `attach` and `launch`.
@@ -56,6 +67,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_lldb,
+        hits: Some(HitNumber::First),
         repeats_errors: false,
         hint: None,
     },
@@ -72,6 +84,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_gdb,
+        hits: Some(HitNumber::Passed),
         repeats_errors: false,
         hint: Some("gdb speaks the protocol from version 14 on, where it was built with Python"),
     },
@@ -88,6 +101,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_codelldb,
+        hits: None,
         repeats_errors: true,
         hint: None,
     },
@@ -107,6 +121,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: false,
         find: find_debugpy,
+        hits: None,
         repeats_errors: false,
         hint: None,
     },
@@ -124,6 +139,7 @@ const PRESETS: &[Preset] = &[
         attach: &[("mode", "\"local\"")],
         compiles: false,
         find: find_delve,
+        hits: None,
         repeats_errors: false,
         hint: None,
     },
@@ -140,6 +156,7 @@ const PRESETS: &[Preset] = &[
         attach: &[("type", "\"pwa-node\"")],
         compiles: false,
         find: find_js,
+        hits: None,
         repeats_errors: false,
         hint: None,
     },

@@ -7,7 +7,7 @@ use dapple_dap::types::{LoadedSourcesRequest, Source};
 
 use super::place_syntax::{self, BreakArguments, Position};
 use super::{Argument, Command, Flow, number};
-use crate::debug::breakpoints::{self, Lifetime, Options, Place};
+use crate::debug::breakpoints::{self, Lifetime, Options, Place, first_hit};
 use crate::debug::render;
 use crate::debug::results::{self, Item};
 use crate::debug::session::Session;
@@ -252,6 +252,11 @@ fn condition(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 fn hits(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let (number, hits) = numbered(session, argument, "hits")?;
+    if session.breakpoints.hit_number.is_some()
+        && hits.as_ref().is_some_and(|hits| first_hit(hits).is_none())
+    {
+        bail!("this adapter can stop at each hit from one on only: `hits {number} >= 5`");
+    }
     change(session, number, |options| options.hits = hits)
 }
 

@@ -16,7 +16,6 @@ use crate::debug::render;
 use crate::debug::results::{self, Item, Values};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
-use crate::debug::style::Role;
 use crate::debug::value_tree;
 
 /// The subjects of `info`. Those from [`LATER`] on come after the others where an abbreviation fits several.
@@ -360,13 +359,14 @@ fn info(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         [&"args"] => variables(session, &ScopePresentationHint::Arguments, "arguments")?,
         [&"threads"] => super::threads::list(session, rest)?,
         [&"processes"] => {
-            let lines = session.process_lines();
-            let none = "the program is not running; `run` starts it";
-            let text = match lines.is_empty() {
-                true => none.to_owned(),
-                false => lines.join("\n"),
-            };
-            session.screen.print(&text);
+            let listed = session.listed_processes();
+            if listed.is_empty() {
+                let none = "the program is not running; `run` starts it";
+                session.screen.print(none);
+            }
+            for process in listed {
+                session.screen.show(Item::ProcessLine(process));
+            }
         }
         [&"registers"] => drop(super::machine::show_registers(session, rest)?),
         [&"modules"] => modules(session, rest)?,
@@ -445,21 +445,20 @@ fn breakpoints(session: &mut Session) {
             results::Breakpoint::of(this, answer, style).listed(&how)
         })
         .collect();
-    let mut lines = super::watching::lines(session);
+    let watched = super::watching::shown(session);
+    if all.is_empty() && watched.is_empty() && answer.memory == 0 {
+        session.screen.print("there are no breakpoints");
+    }
+    let all = all.into_iter().map(Item::Breakpoint);
+    for one in all.chain(watched) {
+        session.screen.show(one);
+    }
     if answer.memory > 0 {
-        lines.push(format!(
+        let text = format!(
             "what is decided in the program takes {} KB of its memory",
             answer.memory.div_ceil(1024)
-        ));
-    }
-    if all.is_empty() && lines.is_empty() {
-        lines.push("there are no breakpoints".to_owned());
-    }
-    for breakpoint in all {
-        session.screen.show(Item::Breakpoint(breakpoint));
-    }
-    if !lines.is_empty() {
-        session.screen.print(&lines.join("\n"));
+        );
+        session.screen.print(&text);
     }
 }
 
@@ -471,6 +470,8 @@ fn hint(scope: &Scope) -> Option<&ScopePresentationHint> {
 pub(super) fn is_scope(scope: &Scope, wanted: &ScopePresentationHint) -> bool {
     let name = scope.name.to_ascii_lowercase();
     match hint(scope) {
+        // js-debug 1.105 says so of closures, too.
+        Some(ScopePresentationHint::Arguments) if !name.contains("arg") => false,
         Some(hint) => hint == wanted,
         None => match wanted {
             ScopePresentationHint::Locals => matches!(&*name, "local" | "locals"),
@@ -583,40 +584,26 @@ pub fn variables_of(session: &Session, frame: &StackFrame) -> anyhow::Result<Vec
 /// The modules, or those with a text in their paths.
 fn modules(session: &mut Session, wanted: &str) -> anyhow::Result<()> {
     let answer = session.request::<ModulesRequest>(ModulesArguments::default())?;
-    let style = session.screen.style;
-    let is_wanted = |path: &str| path.contains(wanted);
-    let lines: Vec<_> = answer
-        .modules
-        .iter()
-        .filter(|module| is_wanted(module.path.as_deref().unwrap_or(&module.name)))
-        .map(|module| {
-            let path = module.path.as_deref().unwrap_or(&module.name);
-            let symbols = module
-                .symbol_status
-                .as_deref()
-                .map(|status| format!("  {status}"))
-                .unwrap_or_default();
-            let range = module
-                .address_range
-                .as_deref()
-                .map(|range| format!("{range}  "))
-                .unwrap_or_default();
-            format!(
-                "{range}{}{}",
-                crate::debug::screen::printable(path),
-                style.paint(Role::Aside, &crate::debug::screen::printable(&symbols))
-            )
-        })
-        .collect();
-    let text = if lines.is_empty() {
-        match wanted {
+    let mut is_any = false;
+    for module in answer.modules {
+        let path = module.path.unwrap_or(module.name);
+        if !path.contains(wanted) {
+            continue;
+        }
+        is_any = true;
+        session.screen.show(Item::Module(results::Module {
+            path,
+            range: module.address_range,
+            symbols: module.symbol_status,
+        }));
+    }
+    if !is_any {
+        let text = match wanted {
             "" => "there are no modules yet".to_owned(),
             _ => format!("no module has `{wanted}` in its path"),
-        }
-    } else {
-        lines.join("\n")
-    };
-    session.screen.print(&text);
+        };
+        session.screen.print(&text);
+    }
     Ok(())
 }
 

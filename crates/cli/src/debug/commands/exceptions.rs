@@ -5,6 +5,7 @@ use dapple_dap::types::{ExceptionBreakpointsFilter, ExceptionInfoArguments, Exce
 
 use super::{Argument, Command, Flow};
 use crate::debug::exceptions::SIGNALS;
+use crate::debug::results::{ExceptionFilter, Item};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
 
@@ -70,8 +71,8 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let filters = filters(session)?;
     if argument.is_empty() {
         for filter in &filters {
-            let line = line(session, filter);
-            session.screen.print(&line);
+            let shown = shown(session, filter, true);
+            session.screen.show(shown);
         }
         return Ok(Flow::Go);
     }
@@ -116,27 +117,23 @@ fn catch(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         return Err(error);
     }
     for filter in meant {
-        let mut line = line(session, filter);
-        if !filters
-            .iter()
-            .any(|offered| offered.filter == filter.filter)
-        {
-            line.push_str("; the program has nothing for it so far");
-        }
-        session.screen.print(&line);
+        let is_offered = filters.iter().any(|it| it.filter == filter.filter);
+        let shown = shown(session, filter, is_offered);
+        session.screen.show(shown);
     }
     Ok(Flow::Go)
 }
 
-/// `cpp_throw: on if std::* (C++: on throw)`.
-fn line(session: &Session, filter: &ExceptionBreakpointsFilter) -> String {
-    let state = match session.exceptions.state_of(filter) {
-        (false, _) => "off".to_owned(),
-        (true, None) => "on".to_owned(),
-        (true, Some(condition)) => format!("on if {condition}"),
-    };
-    let name = printable(&filter.filter);
-    format!("{name}: {state} ({})", printable(&filter.label))
+/// A filter with the user's choice. `is_offered`: the program has something for it.
+fn shown(session: &Session, filter: &ExceptionBreakpointsFilter, is_offered: bool) -> Item {
+    let (enabled, condition) = session.exceptions.state_of(filter);
+    Item::ExceptionFilter(ExceptionFilter {
+        filter: filter.filter.clone(),
+        label: filter.label.clone(),
+        enabled,
+        condition,
+        is_missing: !is_offered,
+    })
 }
 
 fn handle(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {

@@ -50,7 +50,7 @@ const NO_LEAVING: &str = "a function can't be left early; `finish` goes on until
 const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
 const NO_SYMBOL_FILES: &str = "modules are found by themselves, with their debug information beside them or by \
                                `dapple debug --debuginfod`";
-const NO_WINDOWS: &str = "`dapple tui` (or `dapple debug --tui`) debugs on the full screen; here, each stop shows the source around it";
+const NO_WINDOWS: &str = "`tui` shows the session on the full screen, whose layouts F2 changes";
 const SETTING: &str = "there is nothing to set; `help` lists the commands";
 const SINGLE: &str = "all threads run during a step; `break LINE thread N` stops in one of them";
 

@@ -4,7 +4,7 @@ use anyhow::bail;
 use dapple_adapter::{
     BookmarkNumber, GoToMomentArguments, GoToMomentRequest, Moment, NamedMoment, RecordRequest,
     RemoveBookmarkRequest, SetBookmarkArguments, SetBookmarkRequest, ShownWrite, ShownWriteFrame,
-    WhenRequest, WhenResponse, WhoArguments, WhoRequest, WhoResponse,
+    WhenRequest, WhoArguments, WhoRequest, WhoResponse,
 };
 use dapple_dap::message::Empty;
 use dapple_dap::types::{StackFrame, StackFramePresentationHint};
@@ -12,8 +12,7 @@ use dapple_dap::types::{StackFrame, StackFramePresentationHint};
 use super::backwards::thread;
 use super::{Argument, Command, Flow};
 use crate::debug::render;
-use crate::debug::results::{Frame, Item, Text};
-use crate::debug::screen::printable;
+use crate::debug::results::{Frame, History, Item, Text, Write};
 use crate::debug::session::Session;
 
 /// The option that lists all writes.
@@ -118,7 +117,12 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
         return Ok(Flow::Go);
     };
     let own = own_frame(&write);
-    session.screen.print(&change(&write));
+    let place = write
+        .stack
+        .get(own)
+        .map(|frame| Frame::of(&frame_of(frame)));
+    let shown = Write::of(&write, place);
+    session.screen.show(Item::Write(shown));
     let frames: Vec<StackFrame> = write.stack.iter().map(frame_of).collect();
     let stack = super::backtrace::folded(&frames, FRAMES.max(own + 1), Some(own));
     session.screen.show(Item::Stack(stack));
@@ -141,7 +145,6 @@ fn who(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 /// One line for each write, the last one first.
 fn list_writes(session: &mut Session, expression: &str) -> anyhow::Result<Flow> {
-    let style = session.screen.style;
     let mut before = None;
     for index in 0.. {
         let answer = ask(session, expression, before)?;
@@ -154,13 +157,9 @@ fn list_writes(session: &mut Session, expression: &str) -> anyhow::Result<Flow> 
             break;
         };
         let place = write.stack.get(own_frame(&write)).map(frame_of);
-        let place = place.map(|frame| Frame::of(&frame).text(style));
-        let number = write.bookmark.map_or_else(String::new, |it| it.to_string());
-        session.screen.print(&format!(
-            "{number:>3}  {}  {}",
-            change(&write),
-            place.unwrap_or_default()
-        ));
+        let place = place.map(|frame| Frame::of(&frame));
+        let shown = Write::of(&write, place);
+        session.screen.show(Item::WriteLine(shown));
         before = write.bookmark;
         if before.is_none() || index + 1 == MOST {
             session.screen.print("those before aren't listed");
@@ -194,19 +193,6 @@ fn own_frame(write: &ShownWrite) -> usize {
     write.stack.iter().position(has_source).unwrap_or_default()
 }
 
-/// `limit: 10 → 0`
-fn change(write: &ShownWrite) -> String {
-    let [name, after] = [&write.name, &write.after].map(|it| printable(it));
-    let by = { write.system_call.as_ref() }
-        .map(|call| format!(" (by the system call {})", printable(call)));
-    let by = by.unwrap_or_default();
-    match write.before.as_deref().map(printable) {
-        None => format!("{name}: {after}, its first value{by}"),
-        Some(before) if before == after => format!("{name}: {after}, as before{by}"),
-        Some(before) => format!("{name}: {before} → {after}{by}"),
-    }
-}
-
 fn frame_of(frame: &ShownWriteFrame) -> StackFrame {
     let mut shown = StackFrame::new(0, frame.name.clone(), frame.line, 0);
     shown.source.clone_from(&frame.source);
@@ -222,29 +208,7 @@ fn frame_of(frame: &ShownWriteFrame) -> StackFrame {
 fn when(session: &mut Session, _: &str) -> anyhow::Result<Flow> {
     thread(session)?;
     let when = session.request::<WhenRequest>(Empty)?;
-    let WhenResponse {
-        position,
-        length,
-        is_past,
-        bookmarks,
-    } = when;
-    let mut lines = vec![match is_past {
-        true => format!("the past: {position} of {length} events from outside have come"),
-        false => format!("the present: {length} events have come from outside"),
-    }];
-    lines.extend(bookmarks.into_iter().map(|bookmark| {
-        let name = printable(&bookmark.name);
-        let what = match (bookmark.is_of_write, name.is_empty()) {
-            (true, _) => format!("  a write of {name}"),
-            (false, true) => String::new(),
-            (false, false) => format!("  {name}"),
-        };
-        format!(
-            "bookmark {}: after {} events{what}",
-            bookmark.number, bookmark.position
-        )
-    }));
-    session.screen.print(&lines.join("\n"));
+    session.screen.show(Item::History(History::of(when)));
     Ok(Flow::Go)
 }
 

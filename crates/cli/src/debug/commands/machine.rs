@@ -2,16 +2,14 @@
 
 use anyhow::{Context, bail};
 use dapple_dap::types::{
-    DisassembleArguments, DisassembleRequest, DisassembledInstruction, ScopePresentationHint,
-    Variable,
+    DisassembleArguments, DisassembleRequest, ScopePresentationHint, Variable,
 };
 
 use super::data::{children, evaluate, is_scope, scopes, selected};
 use super::{Argument, Command, Flow};
-use crate::debug::results::{Frame, Item, Values};
+use crate::debug::results::{Frame, Instruction, Instructions, Item, Values};
 use crate::debug::screen::printable;
 use crate::debug::session::Session;
-use crate::debug::style::Role;
 use crate::debug::value_tree;
 
 /// How many instructions are shown by default, and how many of them precede the current one if no address is given.
@@ -65,9 +63,10 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
     let (mut values, mut others, mut groups) = (Vec::new(), Vec::new(), 0);
     let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
     for register in children(session, scope.variables_reference)? {
-        // Some adapters put registers in groups.
+        // Some adapters put registers in groups, which have no type. A register that points somewhere may have parts, too.
+        let has_no_type = || register.r#type.as_ref().is_none_or(String::is_empty);
         let is_group = register.variables_reference > 0
-            && (register.value.is_empty() || register.named_variables.is_some());
+            && (register.value.is_empty() || register.named_variables.is_some() && has_no_type());
         if !is_group {
             if wanted.is_empty() || wanted == "all" || register.name == wanted {
                 values.push(line(&register));
@@ -110,12 +109,17 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.starts_with('/') {
         bail!("`disassemble` has no formats: lines and names are shown always");
     }
-    let (lines, _) = match argument.rsplit_once(char::is_whitespace) {
+    let instructions = match argument.rsplit_once(char::is_whitespace) {
         _ if argument.is_empty() => {
             let frame = selected(session)?;
             let at = frame.instruction_pointer_reference;
             let at = at.context("this adapter does not report the frame's instruction address")?;
-            instructions(session, &at, -BEFORE, INSTRUCTIONS)?
+            let around = instructions(session, &at, -BEFORE, INSTRUCTIONS)?;
+            // Some adapters, as gdb 18, begin elsewhere.
+            match around.iter().any(|one| one.next) {
+                true => around,
+                false => instructions(session, &at, 0, INSTRUCTIONS)?,
+            }
         }
         Some((place, count)) if count.parse::<i64>().is_ok() => {
             let count = count.parse().unwrap_or(INSTRUCTIONS);
@@ -130,8 +134,8 @@ fn disassemble(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
             instructions(session, &at, 0, INSTRUCTIONS)?
         }
     };
-    let lines: Vec<String> = lines.into_iter().map(|line| line.text).collect();
-    session.screen.print(&lines.join("\n"));
+    let shown = Item::Instructions(Instructions { instructions });
+    session.screen.show(shown);
     Ok(Flow::Go)
 }
 
@@ -144,20 +148,12 @@ pub fn show_instruction(session: &mut Session) -> anyhow::Result<()> {
         return session.show_selected();
     };
     let place = Frame::of(&frame).numbered(session.stop()?.selected, true);
-    let (lines, _) = instructions(session, at, 0, 1)?;
+    let next = instructions(session, at, 0, 1)?.pop();
     session.screen.show(Item::Frame(place));
-    session
-        .screen
-        .print(lines.last().map_or("", |line| &line.text));
+    if let Some(next) = next {
+        session.screen.show(Item::Instruction(next));
+    }
     Ok(())
-}
-
-/// A line of a disassembly.
-pub(super) struct CodeLine {
-    /// The line.
-    pub text: String,
-    /// Whether it is an instruction, and no source line.
-    pub is_instruction: bool,
 }
 
 /// The function or variable that contains an address, with the offset in it: `main+0x4`. `None` if the adapter knows none.
@@ -178,13 +174,13 @@ pub(super) fn check_disassembles(session: &Session) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Disassembled lines, with the file and line of each source line before its instructions, and the address of each instruction.
+/// Disassembles.
 pub(super) fn instructions(
     session: &mut Session,
     at: &str,
     first: i64,
     count: i64,
-) -> anyhow::Result<(Vec<CodeLine>, Vec<u64>)> {
+) -> anyhow::Result<Vec<Instruction>> {
     check_disassembles(session)?;
     let arguments = DisassembleArguments::new(at, count)
         .with_instruction_offset(first)
@@ -194,41 +190,23 @@ pub(super) fn instructions(
         .instructions;
     let frame = session.stop().ok().and_then(|stop| stop.frame());
     let current = frame.and_then(|frame| number(frame.instruction_pointer_reference.as_deref()?));
-    let style = session.screen.style;
-    let (mut lines, mut file, mut last) = (Vec::new(), None, None);
-    for one in &listed {
-        if let Some(source) = &one.location {
-            file = source.name.clone();
+    let mut path = None;
+    let mut shown = Vec::with_capacity(listed.len());
+    for one in listed {
+        // A file is told where another one begins.
+        if let Some(source) = one.location {
+            path = source.path.or(source.name);
         }
-        if one.line != last {
-            last = one.line;
-            if let (Some(file), Some(line)) = (&file, last) {
-                let place = format!("{}:{line}", printable(file));
-                let text = style.paint(Role::Location, &place);
-                lines.push(CodeLine {
-                    text,
-                    is_instruction: false,
-                });
-            }
-        }
-        let is_next = current.is_some() && number(&one.address) == current;
-        let mark = match is_next {
-            true => style.paint(Role::Current, "→"),
-            false => " ".to_owned(),
-        };
-        lines.push(CodeLine {
-            text: format!("{mark} {}", instruction(one)),
-            is_instruction: true,
+        shown.push(Instruction {
+            next: current.is_some() && number(&one.address) == current,
+            address: one.address,
+            symbol: one.symbol,
+            text: one.instruction,
+            path: path.clone().filter(|_| one.line.is_some()),
+            line: one.line,
         });
     }
-    let addresses = listed.iter().filter_map(|one| number(&one.address));
-    Ok((lines, addresses.collect()))
-}
-
-fn instruction(one: &DisassembledInstruction) -> String {
-    let symbol = one.symbol.as_ref().map(|name| format!(" <{name}>"));
-    let symbol = symbol.unwrap_or_default();
-    printable(&format!("{}{symbol}  {}", one.address, one.instruction))
+    Ok(shown)
 }
 
 /// Resolves a place to an address for the adapter: a number as it is, otherwise an expression's memory reference, or else its value.

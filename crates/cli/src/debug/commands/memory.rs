@@ -10,6 +10,7 @@ use dapple_dap::types::{ReadMemoryArguments, ReadMemoryRequest};
 use super::machine::{MOST, address, code_symbol, instructions, number};
 use super::memory_format::{Format, Layout, Unit, rows, text};
 use super::{Argument, Command, Flow};
+use crate::debug::results::{Instructions, Item, Memory};
 use crate::debug::session::Session;
 
 /// How many bytes of memory are shown by default.
@@ -173,41 +174,35 @@ fn examine(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 /// Shows memory, and remembers where that ended.
 fn show(session: &mut Session, mut what: Examined) -> anyhow::Result<()> {
-    let (lines, length) = match what.layout.format {
+    let (shown, length) = match what.layout.format {
         Format::Instructions => code(session, &what)?,
         Format::Text => texts(session, &what)?,
         Format::Address => addresses(session, &what)?,
         _ => numbers(session, &what)?,
     };
-    session.screen.print(&lines.join("\n"));
+    session.screen.show(shown);
     what.offset = what.offset.saturating_add(length);
     session.examined = Some(what);
     Ok(())
 }
 
-/// The lines for instructions, and how many bytes they have.
-fn code(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<String>, i64)> {
+/// Instructions, and how many bytes they have.
+fn code(session: &mut Session, what: &Examined) -> anyhow::Result<(Item, i64)> {
     let at = match number(&what.reference) {
         Some(at) => format!("{:#x}", at.wrapping_add_signed(what.offset)),
         None if what.offset == 0 => what.reference.clone(),
         None => bail!("`{}` is no number to go on from", what.reference),
     };
     let count = what.count.unwrap_or(1);
-    let (lines, addresses) = instructions(session, &at, 0, count.saturating_add(1))?;
+    let mut instructions = instructions(session, &at, 0, count.saturating_add(1))?;
     // One more was read, because its address is the end of the others.
-    let start = number(&at).zip(addresses.get(usize::try_from(count)?).copied());
-    let length = start.map_or(0, |(start, end)| end.wrapping_sub(start));
-    let mut lines = lines;
-    let shown = lines.iter().rposition(|line| line.is_instruction);
-    if let Some(last) = shown.filter(|_| addresses.len() as i64 > count) {
-        // With the source line in front of it, if it begins one.
-        let begins = lines[..last]
-            .last()
-            .is_some_and(|line| !line.is_instruction);
-        lines.truncate(if begins { last - 1 } else { last });
-    }
-    let lines = lines.into_iter().map(|line| line.text).collect();
-    Ok((lines, i64::try_from(length)?))
+    let count = usize::try_from(count)?;
+    let end = { instructions.get(count) }.and_then(|one| number(&one.address));
+    let length = number(&at).zip(end);
+    let length = length.map_or(0, |(start, end)| end.wrapping_sub(start));
+    instructions.truncate(count);
+    let shown = Item::Instructions(Instructions { instructions });
+    Ok((shown, i64::try_from(length)?))
 }
 
 fn none_at(what: &Examined, start: u64) -> anyhow::Error {
@@ -217,13 +212,14 @@ fn none_at(what: &Examined, start: u64) -> anyhow::Error {
     }
 }
 
-/// The lines for strings, and how many bytes they take with their ends.
-fn texts(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<String>, i64)> {
+/// Strings, and how many bytes they take with their ends.
+fn texts(session: &mut Session, what: &Examined) -> anyhow::Result<(Item, i64)> {
     let size = what.layout.unit.map_or(1, Unit::bytes);
-    let (mut lines, mut length) = (Vec::new(), 0_i64);
+    let (mut lines, mut length, mut begin) = (Vec::new(), 0_i64, None);
     for _ in 0..what.count.unwrap_or(1) {
         let offset = what.offset.saturating_add(length);
         let read = read(session, &what.reference, offset, LONGEST)?;
+        begin.get_or_insert(read.start);
         if read.bytes.is_empty() {
             match lines.is_empty() {
                 true => return Err(none_at(what, read.start)),
@@ -238,7 +234,12 @@ fn texts(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<String>,
             break;
         }
     }
-    Ok((lines, length))
+    let shown = Item::Memory(Memory {
+        address: format!("{:#x}", begin.unwrap_or_default()),
+        data: None,
+        lines,
+    });
+    Ok((shown, length))
 }
 
 /// Reads what is to be shown as numbers.
@@ -258,12 +259,22 @@ fn memory(session: &Session, what: &Examined) -> anyhow::Result<(Read, i64)> {
     Ok((read, wanted))
 }
 
-/// The lines for numbers, and how many bytes they have.
-fn numbers(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<String>, i64)> {
+/// Numbers, and how many bytes they have.
+fn numbers(session: &mut Session, what: &Examined) -> anyhow::Result<(Item, i64)> {
     let (read, wanted) = memory(session, what)?;
     let mut lines = rows(read.start, &read.bytes, what.layout);
     push_end(&mut lines, &read, wanted);
-    Ok((lines, wanted))
+    Ok((shown(&read, lines), wanted))
+}
+
+/// What was read, in lines.
+fn shown(read: &Read, lines: Vec<String>) -> Item {
+    let digits = read.bytes.iter().map(|byte| format!("{byte:02x}"));
+    Item::Memory(Memory {
+        address: format!("{:#x}", read.start),
+        data: Some(digits.collect()),
+        lines,
+    })
 }
 
 fn push_end(lines: &mut Vec<String>, read: &Read, wanted: i64) {
@@ -273,8 +284,8 @@ fn push_end(lines: &mut Vec<String>, read: &Read, wanted: i64) {
     }
 }
 
-/// The lines for addresses, with the functions they are in, and how many bytes they have.
-fn addresses(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<String>, i64)> {
+/// Addresses, with the functions they are in, and how many bytes they have.
+fn addresses(session: &mut Session, what: &Examined) -> anyhow::Result<(Item, i64)> {
     let (read, wanted) = memory(session, what)?;
     let size = what.layout.size();
     let mut lines = Vec::new();
@@ -290,5 +301,5 @@ fn addresses(session: &mut Session, what: &Examined) -> anyhow::Result<(Vec<Stri
         }
     }
     push_end(&mut lines, &read, wanted);
-    Ok((lines, wanted))
+    Ok((shown(&read, lines), wanted))
 }

@@ -4,6 +4,7 @@ use anyhow::bail;
 use dapple_dap::types::{StackFrame, StackFramePresentationHint};
 
 use super::{Argument, Command, Flow, number};
+use crate::debug::results::Item;
 use crate::debug::session::Session;
 
 /// How many frames are loaded at once in search of one of the user's own code.
@@ -145,11 +146,13 @@ fn frames_to_move(argument: &str) -> anyhow::Result<usize> {
 
 fn process(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     if argument.is_empty() {
-        let lines = session.process_lines();
-        if lines.is_empty() {
+        let listed = session.listed_processes();
+        if listed.is_empty() {
             bail!("the program is not running; `run` starts it");
         }
-        session.screen.print(&lines.join("\n"));
+        for process in listed {
+            session.screen.show(Item::ProcessLine(process));
+        }
     } else {
         session.select_process(number(argument, "a process's number")?)?;
     }

@@ -7,6 +7,7 @@ use dapple_dap::types::{
 };
 
 use super::{Argument, Command, Flow};
+use crate::debug::results::{Access, Item, Watchpoint};
 use crate::debug::session::Session;
 
 /// A watchpoint.
@@ -15,7 +16,7 @@ pub struct Watch {
     /// Its number among the breakpoints.
     pub number: u32,
     /// The expression as the user wrote it.
-    expression: String,
+    pub expression: String,
     data: String,
     access: DataBreakpointAccessType,
     /// The adapter's id for it.
@@ -178,26 +179,28 @@ pub fn delete(session: &mut Session, number: u32) -> anyhow::Result<bool> {
 }
 
 fn list(session: &mut Session) {
-    if session.process.watches.is_empty() {
+    let all = shown(session);
+    if all.is_empty() {
         session.screen.print("nothing is watched");
     }
-    for line in lines(session) {
-        session.screen.print(&line);
+    for one in all {
+        session.screen.show(one);
     }
 }
 
-/// A line for each watchpoint.
-pub fn lines(session: &Session) -> Vec<String> {
-    let line = |watch: &Watch| {
-        let when = match watch.access {
-            DataBreakpointAccessType::Read => "read",
-            DataBreakpointAccessType::ReadWrite => "read or written",
-            _ => "changed",
+/// The watchpoints.
+pub fn shown(session: &Session) -> Vec<Item> {
+    let one = |watch: &Watch| {
+        let access = match watch.access {
+            DataBreakpointAccessType::Read => Access::Read,
+            DataBreakpointAccessType::ReadWrite => Access::ReadWrite,
+            _ => Access::Write,
         };
-        let Watch {
-            number, expression, ..
-        } = watch;
-        format!("watch {number}: {expression}, where it is {when}")
+        Item::Watchpoint(Watchpoint {
+            number: watch.number,
+            expression: watch.expression.clone(),
+            access,
+        })
     };
-    session.process.watches.iter().map(line).collect()
+    session.process.watches.iter().map(one).collect()
 }

@@ -8,9 +8,14 @@
 
 mod breakpoints;
 mod errors;
+mod history;
+mod locks;
+mod machine;
 mod places;
 mod stacks;
+mod stopping;
 mod stops;
+mod tasks;
 mod values;
 
 use schemars::JsonSchema;
@@ -21,9 +26,14 @@ use super::style::{Role, Style};
 
 pub use breakpoints::Breakpoint;
 pub use errors::{Failure, FailureKind};
+pub use history::{History, Write};
+pub use locks::Locks;
+pub use machine::{Instruction, Instructions, Memory, Module};
 pub use places::{Frame, Listing, Thread, ThreadLine};
 pub use stacks::{Folded, Label, Row, Stack};
+pub use stopping::{Access, ExceptionFilter, ProcessLine, Watchpoint, process_name};
 pub use stops::{Cause, Stop, StoppedProcess};
+pub use tasks::{Task, Tasks};
 pub use values::{Display, LINES, Returned, Value, Values};
 
 /// A line of `--json`.
@@ -228,6 +238,32 @@ pub enum Item {
     ThreadLine(ThreadLine),
     /// A breakpoint that was set or changed, or is in a list.
     Breakpoint(Breakpoint),
+    /// A value that is watched, in a list of breakpoints.
+    Watchpoint(Watchpoint),
+    /// A kind of exceptions or signals that was switched on or off, or is in a list.
+    ExceptionFilter(ExceptionFilter),
+    /// A process, in a list of processes.
+    ProcessLine(ProcessLine),
+    /// The last write of a value.
+    Write(Write),
+    /// A write of a value, in a list of writes.
+    WriteLine(Write),
+    /// Where the session is in the history of a recorded program.
+    History(History),
+    /// The instruction that is next.
+    Instruction(Instruction),
+    /// Instructions.
+    Instructions(Instructions),
+    /// Memory.
+    Memory(Memory),
+    /// The program or a library, in a list of what is loaded.
+    Module(Module),
+    /// Threads that wait for locks.
+    Locks(Locks),
+    /// The tasks of asynchronous executors.
+    Tasks(Tasks),
+    /// A task that was selected.
+    Task(Task),
 }
 
 /// A text, for people.
@@ -258,6 +294,19 @@ impl Item {
             Item::Thread(thread) => thread.text(),
             Item::ThreadLine(line) => line.text(style),
             Item::Breakpoint(breakpoint) => breakpoint.text.clone(),
+            Item::Watchpoint(watchpoint) => watchpoint.text(),
+            Item::ExceptionFilter(filter) => filter.text(),
+            Item::ProcessLine(process) => process.text(style),
+            Item::Write(write) => write.text(),
+            Item::WriteLine(write) => write.line(style),
+            Item::History(history) => history.text(),
+            Item::Instruction(instruction) => instruction.text(style),
+            Item::Instructions(instructions) => instructions.text(style),
+            Item::Memory(memory) => memory.lines.join("\n"),
+            Item::Module(module) => module.text(style),
+            Item::Locks(locks) => locks.text(style),
+            Item::Tasks(tasks) => tasks.text(style),
+            Item::Task(task) => task.text(style),
         }
     }
 }

@@ -164,6 +164,9 @@ impl Session {
             return;
         }
         match &output.category {
+            // gdb says so as the program.
+            Some(OutputEventCategory::Stdout)
+                if self.is_adapter("gdb") && chatter::is_of_gdb(&output.output) => {}
             Some(OutputEventCategory::Stdout) => {
                 self.screen.program_output(Stream::Out, &output.output)
             }

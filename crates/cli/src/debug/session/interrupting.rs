@@ -78,7 +78,7 @@ impl Session {
             if is_to_cancel {
                 self.link()?.cancel(request);
                 // Ours answers once the function that it has called is left.
-                if !self.is_own_adapter() {
+                if !self.is_adapter_here() {
                     give_up_at = after(INTERRUPT_PATIENCE);
                 }
             }
@@ -97,7 +97,7 @@ impl Session {
 
     /// Whether the terminal's signals reach the program as well as this process.
     pub(super) fn has_our_terminal(&self) -> bool {
-        self.is_own_adapter() && self.program.attach.is_none()
+        self.is_adapter_here() && self.program.attach.is_none()
     }
 
     /// Whether Ctrl-C was pressed since the command began, for commands that send many requests.
@@ -124,10 +124,10 @@ impl Session {
         const MOST: u32 = 3;
         self.pause_at = None;
         self.pauses += 1;
-        if self.pauses > MOST && !self.is_own_adapter() {
+        if self.pauses > MOST && !self.is_adapter_here() {
             return self.give_up();
         }
-        if self.pauses == MOST && !self.is_own_adapter() {
+        if self.pauses == MOST && !self.is_adapter_here() {
             let text = "the program has not stopped; Ctrl-C once more ends the debug adapter";
             self.screen.print_error(text);
         }

@@ -6,6 +6,7 @@
 
 mod adapter_events;
 mod configuration;
+mod faces;
 mod interrupting;
 mod processes;
 mod scripts;
@@ -31,6 +32,7 @@ use super::breakpoints::Breakpoints;
 use super::commands::{self, Display, Examined, Flow, Values};
 use super::complete::Completer;
 use super::exceptions::Exceptions;
+use super::full_screen::FullScreen;
 use super::input::{Input, Line, Next, PROMPT, PROMPT_OF_BLOCK};
 use super::interrupts::{Interrupts, tell_wait};
 use super::link::{Attach, Link, Opening, Program, Start};
@@ -148,6 +150,8 @@ pub struct Session {
     last_run: u32,
     input: Input,
     completer: Completer,
+    /// The full screen, while it has the terminal.
+    full_screen: Option<FullScreen>,
     /// A line was requested of `input`, and [`Event::Line`] has not answered yet.
     prompting: bool,
     /// The time at which the program is paused, if it hasn't stopped by the terminal's SIGINT before. `None` unless Ctrl-C was pressed.
@@ -179,11 +183,12 @@ impl Session {
         completer: Completer,
         (sender, events, interrupts): (Sender<Event>, Receiver<Event>, Interrupts),
     ) -> Self {
+        let hit_number = adapter.preset().and_then(|preset| preset.hits);
         Self {
             screen,
             sources: Sources::default(),
             program,
-            breakpoints: Breakpoints::default(),
+            breakpoints: Breakpoints::new(hit_number),
             exceptions: Exceptions::default(),
             skip: vec!["std".to_owned()],
             scripts: Scripts::default(),
@@ -201,6 +206,7 @@ impl Session {
             last_run: 0,
             input,
             completer,
+            full_screen: None,
             prompting: false,
             pause_at: None,
             last_command: String::new(),
@@ -239,7 +245,7 @@ impl Session {
     fn first_start(&mut self) -> anyhow::Result<()> {
         let outcome = self.start();
         match outcome {
-            Err(error) if self.input.is_interactive() && !self.is_own_adapter() => {
+            Err(error) if self.input.is_interactive() && !self.is_adapter_here() => {
                 self.screen.print_error(&format!("{error:#}"));
                 Ok(())
             }
@@ -310,6 +316,7 @@ impl Session {
                 let runs = matches!(self.process.state, State::Running | State::Starting);
                 let waits = self.reads_ahead() && (runs || self.input.has_scripted());
                 match line {
+                    Line::End if self.full_screen.is_some() => self.leave_full_screen(),
                     Line::Command(line) if waits && commands::waits_for_stop(&line) => {
                         self.input.queue(line);
                     }
@@ -322,7 +329,11 @@ impl Session {
                     }
                 }
             }
-            Event::Interrupt => self.interrupt(),
+            Event::Interrupt => {
+                // The terminal has shown `^C`.
+                self.screen.share();
+                self.interrupt();
+            }
             Event::TimeOver => bail!(TimeOver),
             Event::Adapter(run, event) => self.in_process(run, |session| {
                 session.adapter_event(*event);
@@ -524,7 +535,17 @@ impl Session {
 
     /// Whether the adapter is Dapple's, which supports arguments and requests of its own.
     pub fn is_own_adapter(&self) -> bool {
-        matches!(self.adapter, Adapter::Own)
+        self.adapter.is_own()
+    }
+
+    /// Whether the adapter is the known one with this name.
+    pub fn is_adapter(&self, name: &str) -> bool {
+        self.adapter.preset().is_some_and(|it| it.name == name)
+    }
+
+    /// Whether the adapter is a part of this process, and the program a child of it.
+    pub fn is_adapter_here(&self) -> bool {
+        self.adapter.is_here()
     }
 
     /// Whether the adapter has a capability.
@@ -544,7 +565,7 @@ impl Session {
     pub fn takes_styling(&self) -> bool {
         let link = self.process.link.as_ref();
         let has_any = |link: &Link| link.capabilities().supports_ansi_styling == Some(true);
-        self.screen.style.is_enabled() && link.is_some_and(has_any)
+        self.screen.terminal_style().is_enabled() && link.is_some_and(has_any)
     }
 
     /// Sends a request and waits for its answer.
@@ -592,7 +613,7 @@ impl Session {
             follow_forks: self.program.follow_forks,
             stdin: self.input.program_stdin(),
             shares_stdout: !self.screen.is_json(),
-            style: self.screen.style,
+            style: self.screen.terminal_style(),
             run,
             events: &self.sender,
             interrupts: &self.interrupts,

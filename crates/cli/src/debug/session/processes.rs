@@ -16,7 +16,7 @@ use super::steps::StepsLeft;
 use super::{Session, State};
 use crate::debug::commands::Watch;
 use crate::debug::link::{Link, Start};
-use crate::debug::results::Frame;
+use crate::debug::results::{self, Frame, ProcessLine, process_name};
 use crate::debug::style::Role;
 
 /// The progress of `finish`. The protocol can only step out of the innermost frame, so several steps out may be needed for a frame further
@@ -73,6 +73,8 @@ pub struct Process {
     pub(super) is_relay: bool,
     /// The adapter has said with which code it has exited.
     pub(super) has_exited: bool,
+    /// Why it has stopped last.
+    pub(super) cause: Option<results::Cause>,
     /// With `--json`: its end is told.
     pub(super) has_told_end: bool,
     /// Its watchpoints.
@@ -104,6 +106,7 @@ impl Process {
             is_at_failure: false,
             is_relay: false,
             has_exited: false,
+            cause: None,
             has_told_end: false,
             watches: Vec::new(),
             placed: Breakpoints::new(),
@@ -320,36 +323,29 @@ impl Session {
         process_name(self.process.number, self.process.id)
     }
 
-    /// A line for each process that hasn't ended, in the order of their numbers.
-    pub fn process_lines(&self) -> Vec<String> {
-        let style = self.screen.style;
-        let mut lines = Vec::new();
-        let mut add = |number: u32, id, state: &State, mark: String| {
-            let state = match state {
-                State::Ready => "not started yet".to_owned(),
-                State::Starting | State::Running => "running".to_owned(),
-                State::Stopped(stop) => match stop.frame() {
-                    Some(frame) => format!("stopped in {}", Frame::of(frame).text(style)),
-                    None => "stopped".to_owned(),
-                },
-                State::Over => return,
-            };
-            lines.push((
-                number,
-                format!("{mark} {}: {state}", process_name(number, id)),
-            ));
-        };
-        add(
-            self.process.number,
-            self.process.id,
-            &self.process.state,
-            style.paint(Role::Current, "→"),
-        );
-        for other in self.others.iter().filter(|other| !other.is_relay) {
-            add(other.number, other.id, &other.state, " ".to_owned());
-        }
-        lines.sort();
-        lines.into_iter().map(|(_, line)| line).collect()
+    /// The processes that haven't ended, in the order of their numbers.
+    pub fn listed_processes(&self) -> Vec<ProcessLine> {
+        let others = self.others.iter().filter(|other| !other.is_relay);
+        let all = std::iter::once((&self.process, true)).chain(others.map(|other| (other, false)));
+        let mut listed: Vec<ProcessLine> = all
+            .filter_map(|(process, selected)| {
+                let (state, frame) = match &process.state {
+                    State::Ready => (results::State::NotStarted, None),
+                    State::Starting | State::Running => (results::State::Running, None),
+                    State::Stopped(stop) => (results::State::Stopped, stop.frame().map(Frame::of)),
+                    State::Over => return None,
+                };
+                Some(ProcessLine {
+                    number: process.number,
+                    id: process.id,
+                    state,
+                    frame,
+                    selected,
+                })
+            })
+            .collect();
+        listed.sort_by_key(|process| process.number);
+        listed
     }
 
     /// Kills or detaches all processes and ends their adapters; the first process goes first, so that it creates no further children.
@@ -367,12 +363,5 @@ impl Session {
             outcome = outcome.and(self.close_link());
         }
         outcome
-    }
-}
-
-fn process_name(number: u32, id: Option<i64>) -> String {
-    match id {
-        Some(id) => format!("process {number} ({id})"),
-        None => format!("process {number}"),
     }
 }

@@ -103,6 +103,7 @@ impl Session {
             expected,
             ..self.cause_of(body, &numbers)
         };
+        self.process.cause = Some(cause.clone());
         let process = self.stopped_process();
         let stop = results::Stop::of(cause, results::Thread::of(id, &threads), process);
         if !expected && !self.screen.is_json() {
@@ -217,7 +218,10 @@ impl Session {
     fn cause_of(&self, body: &StoppedEventBody, numbers: &[u32]) -> results::Cause {
         let sentence = match body.reason {
             StoppedEventReason::Entry if self.program.attach.is_some() => "where it was".to_owned(),
-            _ => render::stop_reason(body, numbers),
+            _ => match self.watch_of(body) {
+                Some(watch) => format!("at watch {}: {}", watch.number, watch.expression),
+                None => render::stop_reason(body, numbers),
+            },
         };
         results::Cause {
             reason: body.reason.as_str().to_owned(),
@@ -229,7 +233,7 @@ impl Session {
     }
 
     /// The selected process, in a program that has several.
-    fn stopped_process(&self) -> Option<results::StoppedProcess> {
+    pub(super) fn stopped_process(&self) -> Option<results::StoppedProcess> {
         self.has_children().then(|| results::StoppedProcess {
             number: self.process.number,
             name: self.this_process(),
@@ -238,7 +242,7 @@ impl Session {
     }
 
     /// With `--json`: writes the record of a stop, with the stack and the variables there.
-    fn complete_stop(&mut self, mut stop: results::Stop) {
+    pub(super) fn complete_stop(&mut self, mut stop: results::Stop) {
         if !self.screen.is_json() {
             return;
         }
@@ -312,6 +316,10 @@ impl Session {
     fn count_hits(&mut self, body: &StoppedEventBody) -> (Vec<u32>, Vec<u32>) {
         let mut numbers = Vec::new();
         let mut over = Vec::new();
+        // Some adapters, as lldb-dap 22, number what is watched on its own: an id may be a breakpoint's, too.
+        if self.watch_of(body).is_some() {
+            return (numbers, over);
+        }
         for id in body.hit_breakpoint_ids.iter().flatten() {
             if let Some(breakpoint) = self.breakpoints.by_id(*id) {
                 breakpoint.hits = breakpoint.hits.saturating_add(1);
@@ -322,6 +330,15 @@ impl Session {
             }
         }
         (numbers, over)
+    }
+
+    /// The watchpoint at which another adapter than ours has stopped.
+    fn watch_of(&self, body: &StoppedEventBody) -> Option<&commands::Watch> {
+        let is_watched = body.reason == StoppedEventReason::DataBreakpoint;
+        let ids = body.hit_breakpoint_ids.as_ref();
+        let ids = ids.filter(|_| is_watched && !self.is_own_adapter())?;
+        let mut watches = self.process.watches.iter();
+        watches.find(|watch| watch.id.is_some_and(|id| ids.contains(&id)))
     }
 
     fn delete_all(&mut self, numbers: Vec<u32>) {

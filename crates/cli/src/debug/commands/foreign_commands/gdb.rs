@@ -526,10 +526,13 @@ pub static GROUPS: &[Group] = &[
     Group {
         title: "Windows",
         prefixes: &[""],
-        rows: &[(
-            "tui, layout, focus, fs, refresh, winheight, wh, winwidth, info win",
-            Missing(NO_WINDOWS),
-        )],
+        rows: &[
+            ("tui, tui enable", Same("tui")),
+            (
+                "tui disable, tui focus, tui layout, tui reg, tui refresh, tui window, tui new-layout, layout, focus, fs, refresh, winheight, wh, winwidth, info win",
+                Missing(NO_WINDOWS),
+            ),
+        ],
     },
     Group {
         title: "Tracepoints",

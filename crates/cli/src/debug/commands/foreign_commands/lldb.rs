@@ -2,8 +2,7 @@
 
 use super::Meaning::{Advice, Differs, Missing, Ours, Same};
 use super::{
-    ALIAS, ATTACH, CORE, Group, NO_LEAVING, NO_SHELL, NO_SYMBOL_FILES, NO_WINDOWS, PROGRAM, REMOTE,
-    SETTING,
+    ALIAS, ATTACH, CORE, Group, NO_LEAVING, NO_SHELL, NO_SYMBOL_FILES, PROGRAM, REMOTE, SETTING,
 };
 
 const SCRIPTS: &str =
@@ -351,7 +350,7 @@ pub static GROUPS: &[Group] = &[
                 Advice("`dapple debug … | tee FILE` keeps what is shown"),
             ),
             ("shell", Advice(NO_SHELL)),
-            ("gui", Missing(NO_WINDOWS)),
+            ("gui", Same("tui")),
             ("version", Advice("`dapple --version` shows it")),
             (
                 "log",
