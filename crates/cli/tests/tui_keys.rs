@@ -265,7 +265,9 @@ fn a_session_at_the_prompt_is_shown_on_the_full_screen_and_comes_back() {
     screen.type_keys("c\r");
     screen.wait_for(&["(dapple) c\n", "stopped at breakpoint 1", "visits = 2"]);
     // A program that is started on the full screen has a terminal of its own there.
-    screen.type_keys("tui\rrun\r");
+    screen.type_keys("tui\r");
+    screen.wait_for(&["━[Prompt]"]);
+    screen.type_keys("run\r");
     screen.wait_for(&["(dapple) run", "celsius = 31.8", "visits = 0"]);
     screen.type_keys("c\r");
     screen.wait_for(&["Cairo: 31.8, hot", "celsius = 20.1"]);

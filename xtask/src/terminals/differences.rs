@@ -30,85 +30,24 @@ impl Difference {
     }
 }
 
+/// What several adapters lack.
+const NO_ARGUMENTS_SCOPE: &[&str] = &["shows arguments among the locals: `info locals`"];
+const AMONG_LOCALS: &str = "Arguments are among the locals: `info locals`.";
+const NO_ARGUMENTS_IN_STACK: &str =
+    "The stack has no arguments; `bt full` lists them below each frame.";
+const NO_WATCH: &[&str] = &["can't watch data"];
+const NOT_WATCHED: &str =
+    "Values are not watched; a condition (`b LINE if EXPRESSION`) comes nearest.";
+const AS_WATCH: &str = "As `watch`.";
+const ONE_LIMIT: &str = "A breakpoint has a condition or hits, not both.";
+const NO_MEMORY: &str = "Memory is not read.";
+const NO_INSTRUCTIONS: &str = "There are no instructions.";
+const NO_REGISTERS: &str = "Registers are not shown.";
+const NO_RESULT: &str = "The returned value is not shown.";
+
 /// All of them.
 pub const DIFFERENCES: &[Difference] = &[
-    all(
-        Delve,
-        "run",
-        &["^stopped at breakpoint 3", "order.* at market.go:24"],
-        "A breakpoint on a function stops at the line of `func`, not at the first one of its body.",
-    ),
-    all(
-        Delve,
-        "bt",
-        &["#0 .*order at market.go:24", "#1 .*main.* @first", "goexit"],
-        "The frames of Go's runtime are shown, too; delve doesn't say that they are a library's.",
-    ),
-    all(Delve, "down", &["order at market.go:24"], "As `run`."),
-    all(
-        Delve,
-        "info args",
-        &["shows arguments among the locals: `info locals`"],
-        "Arguments are among the locals: `info locals`.",
-    ),
-    all(
-        Delve,
-        "bt -args",
-        &["can't show arguments in the stack; `bt full` lists them below"],
-        "The stack has no arguments; `bt full` lists them below each frame.",
-    ),
-    all(
-        Delve,
-        "info locals",
-        &["^count = 3$", "^price = 7$", "^sum = 7$", "^i = 1$"],
-        "delve has one breakpoint a line: `until` at the line of a breakpoint with a condition stops where the condition holds. The locals have the arguments and \
-         the value that will be returned (`~r0`).",
-    ),
-    all(Delve, "display", &["^1: sum = 7$"], "As `info locals`."),
-    all(
-        Delve,
-        "continue to a condition",
-        &[
-            "^stopped at breakpoint 5",
-            "total at @return",
-            "^1: sum = 21$",
-        ],
-        "As `info locals`: the stop at the condition was the one of `until`.",
-    ),
-    all(Delve, "p/x", &["^sum = 0x15$"], "As `info locals`."),
-    all(Delve, "p $", &["= 22$"], "As `info locals`."),
-    all(
-        Delve,
-        "watch",
-        &["can't watch data"],
-        "Values are not watched; a condition (`b LINE if EXPRESSION`) comes nearest.",
-    ),
-    without(Delve, "continue to a watchpoint", "As `watch`."),
-    all(Delve, "x", &["and no address"], "Memory is not read."),
-    all(
-        Delve,
-        "info registers",
-        &["shows no registers"],
-        "Registers are not shown.",
-    ),
-    all(
-        Delve,
-        "finish",
-        &["order at @call", "!returned"],
-        "The returned value is not shown.",
-    ),
-    all(
-        Delve,
-        "ignore",
-        &["no breakpoints with hit counts"],
-        "Breakpoints have no hit counts; a condition on a variable of the program comes nearest.",
-    ),
-    all(
-        Delve,
-        "catch",
-        &["can't stop at exceptions"],
-        "A panic that nothing recovers stops the program in any case; others can't be chosen.",
-    ),
+    all(Lldb, "info args", NO_ARGUMENTS_SCOPE, AMONG_LOCALS),
     typed_in(
         Language::Rust,
         Gdb,
@@ -125,7 +64,8 @@ pub const DIFFERENCES: &[Difference] = &[
         &["^temporary breakpoint 3 (on|at) "],
         "As `b FUNCTION`.",
     ),
-    without(Gdb, "continue to a watchpoint", "As `watch`."),
+    all(Gdb, "watch", NO_WATCH, NOT_WATCHED),
+    without(Gdb, "continue to a watchpoint", AS_WATCH),
     typed(
         Gdb,
         "> TEXT",
@@ -133,8 +73,127 @@ pub const DIFFERENCES: &[Difference] = &[
         &["2"],
         "The text is a command of gdb's.",
     ),
-    without(Debugpy, "continue to a watchpoint", "As `watch`."),
-    without(Js, "continue to a watchpoint", "As `watch`."),
+    all(Codelldb, "info args", NO_ARGUMENTS_SCOPE, AMONG_LOCALS),
+    all(
+        Codelldb,
+        "bt -args",
+        &["can't show arguments in the stack; `bt full` lists them below"],
+        NO_ARGUMENTS_IN_STACK,
+    ),
+    typed(
+        Codelldb,
+        "> TEXT",
+        "> p 1 + 1",
+        &["2"],
+        "The text is a command of lldb's.",
+    ),
+    all(
+        Debugpy,
+        "run",
+        &["^stopped at breakpoint 3", "order at market.py:17"],
+        "A breakpoint on a function stops at the line of `def`, not at the first one of its body.",
+    ),
+    all(Debugpy, "info args", NO_ARGUMENTS_SCOPE, AMONG_LOCALS),
+    all(
+        Debugpy,
+        "bt",
+        &["#0 .*order at market.py:17", "#1 .*main.* @first"],
+        "As `run`.",
+    ),
+    all(
+        Debugpy,
+        "bt -args",
+        &["#0 .*order at market.py:17"],
+        NO_ARGUMENTS_IN_STACK,
+    ),
+    all(Debugpy, "down", &["order at market.py:17"], "As `run`."),
+    all(Debugpy, "watch", NO_WATCH, NOT_WATCHED),
+    without(Debugpy, "continue to a watchpoint", AS_WATCH),
+    all(Debugpy, "x", &["invalid syntax"], NO_MEMORY),
+    all(
+        Debugpy,
+        "disassemble",
+        &["does not report the frame's instruction address"],
+        NO_INSTRUCTIONS,
+    ),
+    all(
+        Debugpy,
+        "info registers",
+        &["shows no registers"],
+        NO_REGISTERS,
+    ),
+    all(
+        Debugpy,
+        "ignore",
+        &["takes a condition or hits for a breakpoint, not both"],
+        ONE_LIMIT,
+    ),
+    all(
+        Delve,
+        "run",
+        &["^stopped at breakpoint 3", "order.* at market.go:24"],
+        "A breakpoint on a function stops at the line of `func`, not at the first one of its body.",
+    ),
+    all(
+        Delve,
+        "bt",
+        &["#0 .*order at market.go:24", "#1 .*main.* @first", "goexit"],
+        "The frames of Go's runtime are shown, too; delve doesn't say that they are a library's.",
+    ),
+    all(Delve, "down", &["order at market.go:24"], "As `run`."),
+    all(Delve, "info args", NO_ARGUMENTS_SCOPE, AMONG_LOCALS),
+    all(
+        Delve,
+        "bt -args",
+        &["can't show arguments in the stack; `bt full` lists them below"],
+        NO_ARGUMENTS_IN_STACK,
+    ),
+    all(Delve, "watch", NO_WATCH, NOT_WATCHED),
+    without(Delve, "continue to a watchpoint", AS_WATCH),
+    all(Delve, "x", &["and no address"], NO_MEMORY),
+    all(
+        Delve,
+        "info registers",
+        &["shows no registers"],
+        NO_REGISTERS,
+    ),
+    all(Delve, "finish", &["order at @call", "!returned"], NO_RESULT),
+    all(
+        Delve,
+        "ignore",
+        &["no breakpoints with hit counts"],
+        "Breakpoints have no hit counts; a condition on a variable of the program comes nearest.",
+    ),
+    all(
+        Delve,
+        "catch",
+        &["can't stop at exceptions"],
+        "A panic that nothing recovers stops the program in any case; others can't be chosen.",
+    ),
+    all(Js, "info args", NO_ARGUMENTS_SCOPE, AMONG_LOCALS),
+    all(
+        Js,
+        "bt -args",
+        &["#0 .*order at @call"],
+        NO_ARGUMENTS_IN_STACK,
+    ),
+    all(Js, "watch", NO_WATCH, NOT_WATCHED),
+    without(Js, "continue to a watchpoint", AS_WATCH),
+    all(Js, "x", &["SyntaxError"], NO_MEMORY),
+    all(
+        Js,
+        "disassemble",
+        &["does not report the frame's instruction address"],
+        NO_INSTRUCTIONS,
+    ),
+    all(Js, "info registers", &["shows no registers"], NO_REGISTERS),
+    all(
+        Js,
+        "ignore",
+        &["takes a condition or hits for a breakpoint, not both"],
+        ONE_LIMIT,
+    ),
+    all(Js, "finish", &["order at @print", "!returned"], NO_RESULT),
 ];
 
 /// A difference in all of an adapter's languages.

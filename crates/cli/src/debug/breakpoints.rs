@@ -10,7 +10,7 @@ use dapple_dap::types::{
     self, BreakpointReason, Capabilities, FunctionBreakpoint, SourceBreakpoint,
 };
 
-use super::adapters::presets::HitNumber;
+use super::adapters::presets::{BreakpointRules, HitNumber};
 
 /// Where the user requested a breakpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,8 +129,28 @@ impl Breakpoint {
         )
     }
 
+    /// Whether it stops the program at each hit.
+    fn stops_always(&self) -> bool {
+        let options = &self.options;
+        let is_limited = options.condition().is_some() || options.hits.is_some();
+        !is_limited && options.log.is_none()
+    }
+
     /// What the adapter is to be sent.
-    fn wanted(&self, number: Option<HitNumber>) -> Wanted {
+    /// `always`: it is to stop each time.
+    fn wanted(&self, number: Option<HitNumber>, always: bool) -> Wanted {
+        if always {
+            let options = Options {
+                disabled: self.options.disabled,
+                copies: self.options.copies,
+                ..Options::default()
+            };
+            let plain = Breakpoint {
+                options,
+                ..self.clone()
+            };
+            return plain.wanted(number, false);
+        }
         let hits = self.options.hits.clone();
         let first = || hits.as_deref().and_then(first_hit);
         let hits = match number {
@@ -183,17 +203,17 @@ pub fn failure(answer: &types::Breakpoint) -> Option<String> {
 pub struct Breakpoints {
     /// What the selected process's adapter was sent, and what it has said.
     pub placed: placed::Breakpoints,
-    /// What hits are to the adapter, if it takes only a number.
-    pub hit_number: Option<HitNumber>,
+    /// What is different about the adapter's.
+    pub rules: BreakpointRules,
     list: Vec<Breakpoint>,
     last: u32,
 }
 
 impl Breakpoints {
-    /// There are none yet. `hit_number`: what hits are to the adapter, if it takes only a number.
-    pub fn new(hit_number: Option<HitNumber>) -> Self {
+    /// There are none yet. `rules`: what is different about the adapter's.
+    pub fn new(rules: BreakpointRules) -> Self {
         Self {
-            hit_number,
+            rules,
             ..Self::default()
         }
     }
@@ -307,7 +327,11 @@ impl Breakpoints {
             let id = BreakpointId(breakpoint.number);
             match breakpoint.options.disabled {
                 true => drop(self.placed.remove(id)),
-                false => self.placed.put(id, breakpoint.wanted(self.hit_number)),
+                false => {
+                    let is_hidden = self.stops_beside(breakpoint).is_some();
+                    let wanted = breakpoint.wanted(self.rules.hit_number, is_hidden);
+                    self.placed.put(id, wanted);
+                }
             }
         }
         let set = match file {
@@ -320,10 +344,27 @@ impl Breakpoints {
         updates.find(|update| *update.set() == set)
     }
 
+    /// The one that stops each time on the line of one that doesn't, where the adapter has one breakpoint a line: that one has to stop each time, too.
+    pub fn stops_beside(&self, breakpoint: &Breakpoint) -> Option<u32> {
+        let is_limited = breakpoint.options.log.is_none() && !breakpoint.stops_always();
+        if !self.rules.has_one_a_line || !is_limited {
+            return None;
+        }
+        let place = { breakpoint.location(None) };
+        let is_beside = |other: &&Breakpoint| {
+            other.number != breakpoint.number
+                && !other.options.disabled
+                && other.stops_always()
+                && place.0.is_some()
+                && other.location(None) == place
+        };
+        self.list.iter().find(is_beside).map(|other| other.number)
+    }
+
     /// The function breakpoints, for the adapter.
     pub fn functions(&self) -> Vec<FunctionBreakpoint> {
         let enabled = self.list.iter().filter(|it| !it.options.disabled);
-        let wanted = enabled.map(|breakpoint| breakpoint.wanted(self.hit_number));
+        let wanted = enabled.map(|breakpoint| breakpoint.wanted(self.rules.hit_number, false));
         wanted
             .filter_map(|wanted| match wanted {
                 Wanted::Function(wanted) => Some(wanted),

@@ -27,12 +27,32 @@ pub struct Preset {
     /// Whether C, C++ and Rust files are compiled for it.
     pub compiles: bool,
     find: fn() -> Result<Way, String>,
-    /// What a breakpoint's hits are to it, if it takes only a number.
-    pub hits: Option<HitNumber>,
+    /// What is different about its breakpoints.
+    pub breakpoints: BreakpointRules,
     /// Whether it writes each error that it answers with to stderr, too.
     pub repeats_errors: bool,
     /// What may be wrong if it ends at once.
     pub hint: Option<&'static str>,
+}
+
+/// What is different about an adapter's breakpoints.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BreakpointRules {
+    /// What hits are to it, if it takes only a number.
+    pub hit_number: Option<HitNumber>,
+    /// Whether it has one breakpoint a line, so that one with a condition hides another one without.
+    pub has_one_a_line: bool,
+    /// Whether, of a breakpoint with a condition and hits, it heeds one alone (js-debug 1.105 the condition), or stops at either (debugpy 1.8).
+    pub takes_one_limit: bool,
+}
+
+impl BreakpointRules {
+    /// Nothing is.
+    const NONE: BreakpointRules = BreakpointRules {
+        hit_number: None,
+        has_one_a_line: false,
+        takes_one_limit: false,
+    };
 }
 
 /// What a number of hits means to an adapter that takes no comparisons (`> 4`): it passes over those without a word, or refuses them.
@@ -67,7 +87,10 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_lldb,
-        hits: Some(HitNumber::First),
+        breakpoints: BreakpointRules {
+            hit_number: Some(HitNumber::First),
+            ..BreakpointRules::NONE
+        },
         repeats_errors: false,
         hint: None,
     },
@@ -84,7 +107,10 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_gdb,
-        hits: Some(HitNumber::Passed),
+        breakpoints: BreakpointRules {
+            hit_number: Some(HitNumber::Passed),
+            ..BreakpointRules::NONE
+        },
         repeats_errors: false,
         hint: Some("gdb speaks the protocol from version 14 on, where it was built with Python"),
     },
@@ -101,7 +127,7 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: true,
         find: find_codelldb,
-        hits: None,
+        breakpoints: BreakpointRules::NONE,
         repeats_errors: true,
         hint: None,
     },
@@ -121,7 +147,10 @@ const PRESETS: &[Preset] = &[
         attach: &[],
         compiles: false,
         find: find_debugpy,
-        hits: None,
+        breakpoints: BreakpointRules {
+            takes_one_limit: true,
+            ..BreakpointRules::NONE
+        },
         repeats_errors: false,
         hint: None,
     },
@@ -139,7 +168,10 @@ const PRESETS: &[Preset] = &[
         attach: &[("mode", "\"local\"")],
         compiles: false,
         find: find_delve,
-        hits: None,
+        breakpoints: BreakpointRules {
+            has_one_a_line: true,
+            ..BreakpointRules::NONE
+        },
         repeats_errors: false,
         hint: None,
     },
@@ -156,7 +188,11 @@ const PRESETS: &[Preset] = &[
         attach: &[("type", "\"pwa-node\"")],
         compiles: false,
         find: find_js,
-        hits: None,
+        breakpoints: BreakpointRules {
+            has_one_a_line: true,
+            takes_one_limit: true,
+            ..BreakpointRules::NONE
+        },
         repeats_errors: false,
         hint: None,
     },

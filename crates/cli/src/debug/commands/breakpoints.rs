@@ -108,6 +108,12 @@ pub fn set(session: &mut Session, argument: &str, lifetime: Lifetime) -> anyhow:
 
 /// Checks that the adapter, if one is connected, supports the options of a breakpoint.
 fn check_offered(session: &Session, options: &Options) -> anyhow::Result<()> {
+    if session.breakpoints.rules.takes_one_limit
+        && options.condition.is_some()
+        && options.hits.is_some()
+    {
+        bail!("this adapter takes a condition or hits for a breakpoint, not both");
+    }
     let Ok(link) = session.link() else {
         return Ok(());
     };
@@ -252,7 +258,7 @@ fn condition(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
 
 fn hits(session: &mut Session, argument: &str) -> anyhow::Result<Flow> {
     let (number, hits) = numbered(session, argument, "hits")?;
-    if session.breakpoints.hit_number.is_some()
+    if session.breakpoints.rules.hit_number.is_some()
         && hits.as_ref().is_some_and(|hits| first_hit(hits).is_none())
     {
         bail!("this adapter can stop at each hit from one on only: `hits {number} >= 5`");

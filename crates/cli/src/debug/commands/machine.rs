@@ -63,10 +63,11 @@ pub(super) fn registers(session: &mut Session, wanted: &str) -> anyhow::Result<F
     let (mut values, mut others, mut groups) = (Vec::new(), Vec::new(), 0);
     let line = |one: &Variable| value_tree::line(session, &one.name, &value_tree::Value::from(one));
     for register in children(session, scope.variables_reference)? {
-        // Some adapters put registers in groups, which have no type. A register that points somewhere may have parts, too.
+        // Some adapters put registers in groups, whose names are words. A register that points somewhere may have parts, too.
+        let is_named = register.name.contains(' ') || register.value.is_empty();
         let has_no_type = || register.r#type.as_ref().is_none_or(String::is_empty);
         let is_group = register.variables_reference > 0
-            && (register.value.is_empty() || register.named_variables.is_some() && has_no_type());
+            && (is_named || register.named_variables.is_some() && has_no_type());
         if !is_group {
             if wanted.is_empty() || wanted == "all" || register.name == wanted {
                 values.push(line(&register));
@@ -221,7 +222,13 @@ pub(super) fn address(session: &mut Session, place: &str) -> anyhow::Result<Stri
     {
         return Ok(at);
     }
-    let answer = evaluate(session, place)?;
+    // CodeLLDB 1.11 shows of a pointer what it points to, and doesn't say where that is.
+    let as_number = || format!("/nat (unsigned long)({place})");
+    let number_of = session.is_adapter("codelldb").then(as_number);
+    let answer = match number_of.map(|number_of| evaluate(session, &number_of)) {
+        Some(Ok(answer)) => answer,
+        _ => evaluate(session, place)?,
+    };
     let result = answer.result.split_whitespace().next().unwrap_or_default();
     answer
         .memory_reference

@@ -183,12 +183,12 @@ impl Session {
         completer: Completer,
         (sender, events, interrupts): (Sender<Event>, Receiver<Event>, Interrupts),
     ) -> Self {
-        let hit_number = adapter.preset().and_then(|preset| preset.hits);
+        let rules = adapter.preset().map(|preset| preset.breakpoints);
         Self {
             screen,
             sources: Sources::default(),
             program,
-            breakpoints: Breakpoints::new(hit_number),
+            breakpoints: Breakpoints::new(rules.unwrap_or_default()),
             exceptions: Exceptions::default(),
             skip: vec!["std".to_owned()],
             scripts: Scripts::default(),

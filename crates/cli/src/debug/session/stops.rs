@@ -163,7 +163,10 @@ impl Session {
             is_there && !breakpoint.options.disabled && breakpoint.options.log.is_none()
         };
         let here = self.breakpoints.iter().filter(is_here);
-        let numbers: Vec<u32> = here.map(|breakpoint| breakpoint.number).collect();
+        let numbers = here.map(|breakpoint| self.seen_hit(breakpoint.number));
+        let mut numbers: Vec<u32> = numbers.collect();
+        numbers.sort_unstable();
+        numbers.dedup();
         for number in &numbers {
             if let Some(breakpoint) = self.breakpoints.get_mut(*number) {
                 breakpoint.hits = breakpoint.hits.saturating_add(1);
@@ -321,7 +324,10 @@ impl Session {
             return (numbers, over);
         }
         for id in body.hit_breakpoint_ids.iter().flatten() {
-            if let Some(breakpoint) = self.breakpoints.by_id(*id) {
+            let number = self.breakpoints.by_id(*id).map(|it| it.number);
+            let number = number.map(|number| self.seen_hit(number));
+            let breakpoint = number.and_then(|number| self.breakpoints.get_mut(number));
+            if let Some(breakpoint) = breakpoint.filter(|it| !numbers.contains(&it.number)) {
                 breakpoint.hits = breakpoint.hits.saturating_add(1);
                 numbers.push(breakpoint.number);
                 if breakpoint.lifetime == Lifetime::Once {
@@ -330,6 +336,13 @@ impl Session {
             }
         }
         (numbers, over)
+    }
+
+    /// The breakpoint that was hit where the adapter says this one: where it has one a line, that may be the one beside it.
+    fn seen_hit(&self, number: u32) -> u32 {
+        let breakpoint = self.breakpoints.get(number);
+        let beside = breakpoint.and_then(|it| self.breakpoints.stops_beside(it));
+        beside.unwrap_or(number)
     }
 
     /// The watchpoint at which another adapter than ours has stopped.
