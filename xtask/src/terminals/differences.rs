@@ -16,7 +16,7 @@ pub struct Difference {
     pub typed: Option<&'static str>,
     /// What is seen in place of what the step has, as regular expressions.
     pub shows: &'static [&'static str],
-    /// What it does and why, for users.
+    /// What it does and why, for users. Empty: it is so only because another step differs.
     pub what: &'static str,
 }
 
@@ -128,6 +128,8 @@ pub const DIFFERENCES: &[Difference] = &[
         &["takes a condition or hits for a breakpoint, not both"],
         ONE_LIMIT,
     ),
+    without(Debugpy, "enable", ""),
+    typed(Debugpy, "ignore 0", "enable 2", &["^breakpoint 2 "], ""),
     all(
         Delve,
         "run",
@@ -164,6 +166,8 @@ pub const DIFFERENCES: &[Difference] = &[
         &["no breakpoints with hit counts"],
         "Breakpoints have no hit counts; a condition on a variable of the program comes nearest.",
     ),
+    without(Delve, "enable", ""),
+    typed(Delve, "ignore 0", "enable 2", &["^breakpoint 2 "], ""),
     all(
         Delve,
         "catch",
@@ -193,6 +197,8 @@ pub const DIFFERENCES: &[Difference] = &[
         &["takes a condition or hits for a breakpoint, not both"],
         ONE_LIMIT,
     ),
+    without(Js, "enable", ""),
+    typed(Js, "ignore 0", "enable 2", &["^breakpoint 2 "], ""),
     all(Js, "finish", &["order at @print", "!returned"], NO_RESULT),
 ];
 

@@ -34,6 +34,7 @@ pub fn generated() -> String {
             .map(|peer| peer.language.name());
         let count = match of(adapter).count() {
             0 => "not compared yet".to_owned(),
+            1 => "1 command".to_owned(),
             count => format!("{count} commands"),
         };
         let _ = writeln!(
@@ -70,7 +71,7 @@ pub fn generated() -> String {
 }
 
 fn of(adapter: Adapter) -> impl Iterator<Item = &'static Difference> {
-    let is_of = move |it: &&Difference| it.adapter == adapter;
+    let is_of = move |it: &&Difference| it.adapter == adapter && !it.what.is_empty();
     DIFFERENCES.iter().filter(is_of)
 }
 

@@ -177,8 +177,7 @@ pub const STEPS: &[Step] = &[
         "advance @refused",
         &[
             "due is (1[12][147]|45)",
-            "main|attempt|closure|func",
-            "@refused",
+            "(main|attempt|closure|func).* at @refused",
         ],
     ),
     step(

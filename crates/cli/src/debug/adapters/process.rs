@@ -217,10 +217,10 @@ fn how(status: ExitStatus) -> Option<String> {
         (Some(0), _) => None,
         (Some(code), _) => Some(format!("with exit code {code}")),
         (None, Some(signal)) => {
-            let name = rustix::process::Signal::from_named_raw(signal);
+            let name = signal_hook::low_level::signal_name(signal);
             Some(match name {
-                Some(name) => format!("by the signal {name:?}"),
-                None => format!("by the signal {signal}"),
+                Some(name) => format!("by {name}"),
+                None => format!("by signal {signal}"),
             })
         }
         (None, None) => None,
