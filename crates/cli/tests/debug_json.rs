@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Run, compile, dapple, root, scratch, script, write};
+use crate::support::{Run, compile, dapple, line, root, scratch, script, write};
 
 /// `fixtures/tour.c`, compiled.
 fn tour() -> String {
@@ -526,4 +526,123 @@ fn nothing_but_records_comes_at_a_terminal_either() {
         Some("end".into())
     );
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn what_lists_and_machine_code_and_the_past_have_are_objects() {
+    let tour = tour();
+    let place = format!("b {}", line("tour.c", "print"));
+    let arguments = [
+        "--record",
+        "--batch",
+        "--ex",
+        &place,
+        "--ex",
+        "run",
+        "--ex",
+        "c",
+        "--ex",
+        "who visits",
+        "--ex",
+        "who -all visits",
+        "--ex",
+        "when",
+        "--ex",
+        "watch visits",
+        "--ex",
+        "info breakpoints",
+        "--ex",
+        "disassemble $pc 3",
+        "--ex",
+        "x/2xb &visits",
+        "--ex",
+        "x/1s words[0]",
+        "--ex",
+        "nexti",
+        "--ex",
+        "info modules tour",
+        "--ex",
+        "info processes",
+        "--ex",
+        "catch",
+        "--ex",
+        "info locks",
+        "--ex",
+        "info tasks",
+        &tour,
+    ];
+    let (records, code) = records(&arguments, &[]);
+    assert_eq!(code, Some(0), "{records:#?}");
+    let items = |command: &str| {
+        of(&records, command)["items"]
+            .as_array()
+            .expect("items")
+            .clone()
+    };
+    let first = |command: &str| items(command)[0].clone();
+    let write = first("who visits");
+    assert_eq!(
+        [&write["kind"], &write["before"], &write["after"]],
+        ["write", "0", "1"]
+    );
+    let written = line("tour.c", "print") + 1;
+    assert_eq!(write["frame"]["line"], written);
+    let number = &write["bookmark"];
+    assert!(number.is_u64(), "{write}");
+    let writes = items("who -all visits");
+    assert_eq!(
+        [&writes[0]["kind"], &writes[0]["after"]],
+        ["writeLine", "1"]
+    );
+    let history = first("when");
+    assert_eq!(history["kind"], "history");
+    assert_eq!(&history["bookmarks"][0]["number"], number);
+    let listed = items("info breakpoints");
+    let kinds: Vec<&Value> = listed.iter().map(|item| &item["kind"]).collect();
+    assert_eq!(kinds, ["breakpoint", "watchpoint"]);
+    assert_eq!(
+        [&listed[1]["expression"], &listed[1]["access"]],
+        ["visits", "write"]
+    );
+    let code = first("disassemble $pc 3");
+    let instructions = code["instructions"].as_array().expect("instructions");
+    assert_eq!(instructions.len(), 3);
+    assert_eq!(instructions[0]["next"], true);
+    assert_eq!(instructions[0]["line"], line("tour.c", "print"));
+    let memory = first("x/2xb &visits");
+    assert_eq!([&memory["kind"], &memory["data"]], ["memory", "0100"]);
+    let text = first("x/1s words[0]");
+    let shown = text["lines"][0].as_str().expect("a line");
+    assert!(shown.ends_with("\"cold\""), "{text}");
+    let stepped = records
+        .iter()
+        .filter(|it| it["record"] == "stop")
+        .next_back();
+    let shown = &stepped.expect("a stop")["items"];
+    let kinds: Vec<&str> = { shown.as_array().into_iter().flatten() }
+        .filter_map(|item| item["kind"].as_str())
+        .collect();
+    assert_eq!(kinds, ["frame", "instruction"], "{shown}");
+    let module = first("info modules tour");
+    assert_eq!(
+        [&module["kind"], &module["path"]],
+        ["module", tour.as_str()]
+    );
+    let process = first("info processes");
+    assert_eq!(
+        [&process["kind"], &process["state"]],
+        ["processLine", "stopped"]
+    );
+    assert_eq!(process["selected"], true);
+    let filters = items("catch");
+    let faults = filters.iter().find(|it| it["filter"] == "faults");
+    assert_eq!(faults.expect("faults")["enabled"], true, "{filters:#?}");
+    assert_eq!(
+        first("info locks")["threads"].as_array().map(Vec::len),
+        Some(0)
+    );
+    assert_eq!(
+        first("info tasks")["tasks"].as_array().map(Vec::len),
+        Some(0)
+    );
 }

@@ -178,7 +178,7 @@ fn input_and_output_are_redirected_to_files() {
 #[test]
 fn another_adapter_starts_the_program_with_what_was_set() {
     let source = write("launching-other.c", TEXT);
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     let debug = |lines: &[&str]| {
         let mut command = dapple();
         command.env("DAPPLE_COLOUR", "yellow");
@@ -230,7 +230,7 @@ fn what_is_set_at_the_prompt_comes_before_what_the_adapter_was_given() {
     let given = serde_json::json!({
         "program": program, "args": ["one", "two words"], "cwd": "/", "env": ["DAPPLE_COLOUR=green"],
     });
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     for other in [None, Some(&*adapter)] {
         let mut command = dapple();
         command.args(["debug", "--batch", "--launch", &given.to_string()]);

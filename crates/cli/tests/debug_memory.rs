@@ -176,7 +176,7 @@ fn memory_is_searched_for_texts_and_numbers() {
 #[test]
 fn another_adapters_memory_is_shown_and_searched() {
     let source = write("memory-other.c", TEXT);
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     let mut command = dapple();
     command.args(["debug", "--batch", "--adapter", &adapter]);
     for line in [

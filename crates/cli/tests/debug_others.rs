@@ -218,3 +218,53 @@ fn what_a_server_writes_behind_its_address_is_the_programs_output() {
     assert!(run.stdout.contains("written beside it\n"), "{run:#?}");
     assert!(run.stdout.contains("count = 3\n"), "{run:#?}");
 }
+
+#[test]
+fn our_own_adapter_as_another_program_is_as_good() {
+    let tour = tour();
+    let run = |adapter: Option<&str>| {
+        let mut command = dapple();
+        command.args(["debug", "--batch", "--keep-going"]);
+        if let Some(adapter) = adapter {
+            command.args(["--adapter", adapter]);
+        }
+        for line in [
+            "b mean",
+            "run",
+            "info args",
+            "info locals",
+            "bt -args",
+            "finish",
+            "p/x town->celsius",
+            "p town->celsius@1",
+            "info functions ^mean$",
+            "info locks",
+            "tasks",
+            "info breakpoints",
+            "skip",
+            "b 64 if visits > 0",
+            "hits 2 > 1",
+            "c",
+            "when",
+            "d 1",
+            "c",
+        ] {
+            command.args(["--ex", line]);
+        }
+        Run::of(command.arg(&tour))
+    };
+    let own = run(None);
+    let as_program = run(Some(&format!("{DAPPLE} dap")));
+    // The program's own output goes to the terminal with the one, and comes as events with the other.
+    let without_output = |text: &str| {
+        let lines = text.lines().filter(|line| !line.contains(": "));
+        crate::support::normalised(&lines.collect::<Vec<_>>().join("\n"))
+    };
+    assert!(own.stdout.contains("count = 3"), "{}", own.stdout);
+    assert!(own.stdout.contains("returned mean() = "), "{}", own.stdout);
+    assert_eq!(
+        without_output(&as_program.stdout),
+        without_output(&own.stdout)
+    );
+    assert_eq!(as_program.stderr, own.stderr);
+}

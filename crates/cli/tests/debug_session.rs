@@ -143,7 +143,7 @@ fn another_process_with_the_adapter_shows_the_same() {
     let mut command = dapple();
     command
         .args(["debug", "--batch"])
-        .arg(format!("--adapter={} dap", env!("CARGO_BIN_EXE_dapple")));
+        .arg(format!("--adapter={}", crate::support::another_adapter()));
     for line in commands {
         command.args(["--ex", line]);
     }
@@ -160,7 +160,7 @@ fn another_process_with_the_adapter_shows_the_same() {
 #[test]
 fn the_log_has_each_run_with_both_its_sides() {
     let own = Vec::new();
-    let other = vec![format!("--adapter={} dap", env!("CARGO_BIN_EXE_dapple"))];
+    let other = vec![format!("--adapter={}", crate::support::another_adapter())];
     for (name, adapter) in [("own.log", own), ("other.log", other)] {
         let log = scratch("logs").join(name);
         std::fs::remove_file(&log).ok();

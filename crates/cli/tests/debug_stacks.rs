@@ -122,7 +122,7 @@ fn a_frame_with_many_variables_shows_some() {
 #[test]
 fn another_adapter_is_asked_for_variables_in_the_same_way() {
     let source = write("stacks-other.c", TEXT);
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     let mut command = dapple();
     command.args(["debug", "--batch", "--adapter", &adapter]);
     for line in ["b 5", "run", "bt full 1", "bt -args 1"] {

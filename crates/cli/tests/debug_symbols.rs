@@ -158,7 +158,7 @@ fn the_old_abbreviations_of_info_stay() {
 #[test]
 fn another_adapter_lists_lines_and_no_names() {
     let source = write("symbols-other.c", TEXT);
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     let mut command = dapple();
     command.args(["debug", "--batch", "--adapter", &adapter]);
     for line in [

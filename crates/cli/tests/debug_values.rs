@@ -174,7 +174,7 @@ fn values_in_rust_are_used_in_later_expressions() {
 #[test]
 fn another_adapters_values_are_used_too() {
     let source = write("values-other.c", TEXT);
-    let adapter = format!("{} dap", env!("CARGO_BIN_EXE_dapple"));
+    let adapter = crate::support::another_adapter();
     let mut command = dapple();
     command.args(["debug", "--batch", "--adapter", &adapter]);
     for line in [

@@ -99,6 +99,14 @@ pub fn dapple() -> Command {
     command
 }
 
+/// A command for our adapter by a name that the client doesn't know, so that it is driven as somebody else's.
+pub fn another_adapter() -> String {
+    let link = scratch("another").join(format!("adapter-{:?}", std::thread::current().id()));
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dapple"), &link).expect("a link");
+    format!("{:?} dap", link)
+}
+
 /// Runs `dapple debug --batch --ex …`.
 pub fn batch(program: &str, commands: &[&str]) -> Run {
     let mut command = dapple();
