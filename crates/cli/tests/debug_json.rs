@@ -614,10 +614,7 @@ fn what_lists_and_machine_code_and_the_past_have_are_objects() {
     let text = first("x/1s words[0]");
     let shown = text["lines"][0].as_str().expect("a line");
     assert!(shown.ends_with("\"cold\""), "{text}");
-    let stepped = records
-        .iter()
-        .filter(|it| it["record"] == "stop")
-        .next_back();
+    let stepped = records.iter().rfind(|it| it["record"] == "stop");
     let shown = &stepped.expect("a stop")["items"];
     let kinds: Vec<&str> = { shown.as_array().into_iter().flatten() }
         .filter_map(|item| item["kind"].as_str())
