@@ -104,6 +104,14 @@ fn source_has_colours_where_values_have_them() {
     ] {
         assert!(coloured.stdout.contains(line), "{line:?} in {coloured:#?}");
     }
+    // The current line has its colours, too, in bold.
+    let mut command = dapple();
+    command.args([
+        "debug", "--batch", "--color", "always", "--ex", "b 6", "--ex", "run",
+    ]);
+    let stopped = Run::of(command.arg(&source));
+    let current = "\x1b[1;33m→    6\x1b[0m      \x1b[1;35mreturn\x1b[0m\x1b[1m c == \x1b[0m\x1b[1;36m34\x1b[0m";
+    assert!(stopped.stdout.contains(current), "{stopped:#?}");
     for options in [
         &[][..],
         &["--color", "never"],

@@ -100,7 +100,8 @@ fn a_session_goes_on_from_shell_to_shell() {
         "run",
         &tour,
     ]);
-    assert!(begun.starts_with("session `it`: "), "{begun}");
+    let last = begun.lines().last().unwrap_or_default();
+    assert!(last.starts_with("session `it`: "), "{begun}");
     let place = format!("classify at fixtures/tour.c:{}", line("tour.c", "cold") - 1);
     assert!(
         begun.contains("stopped at breakpoint 1") && begun.contains(&place),
@@ -111,7 +112,8 @@ fn a_session_goes_on_from_shell_to_shell() {
         listed.starts_with("it  ") && listed.contains("  stopped  "),
         "{listed}"
     );
-    assert!(shell.ok(&["exec", "p celsius"]).starts_with("celsius = "));
+    let one = shell.ok(&["exec", "--name", "it", "p celsius"]);
+    assert!(one.starts_with("celsius = "), "{one}");
     let both = shell.ok(&["exec", "--session", "it", "up", "p 6 * 7"]);
     assert!(
         both.contains("(dapple) up\n") && both.ends_with("6 * 7 = 42\n"),
@@ -127,6 +129,14 @@ fn a_session_goes_on_from_shell_to_shell() {
         shell
             .fails(1, &["exec", "bt"])
             .contains("there is no session")
+    );
+    // Where there is nothing to debug, no session is promised.
+    let none = shell.run(&["start", "no/such/program"]);
+    let promised = none.stdout.contains("session `");
+    assert_eq!((none.code, promised), (Some(126), false), "{none:?}");
+    assert!(
+        none.stderr.contains("can't debug no/such/program"),
+        "{none:?}"
     );
 }
 

@@ -177,7 +177,8 @@ pub const STEPS: &[Step] = &[
         "advance @refused",
         &[
             "due is (1[12][147]|45)",
-            "(main|attempt|closure|func).* at @refused",
+            // Some stop where the exception is thrown, of themselves.
+            "(main|attempt|closure|func).* at @refused|at a panic|cxa_throw",
         ],
     ),
     step(

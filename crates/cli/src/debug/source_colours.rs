@@ -1,4 +1,4 @@
-//! Colours for source text in C, C++ and Rust: keywords, strings, comments and numbers.
+//! Colours for source text in C, C++, Rust, Python, Go and JavaScript: keywords, strings, comments and numbers.
 //!
 //! The rules are a few regular expressions, because a listing has to appear at once: a grammar of syntect's takes 50 to 200 ms to compile at its first
 //! use, these take 1 ms. What comes before the listing is read as well, as far as [`BEFORE`] lines, so that a comment that began there is known.
@@ -22,6 +22,14 @@ const C: &str = "alignas|alignof|asm|auto|bool|break|case|catch|char|class|co_aw
 const RUST: &str = "as|async|await|break|const|continue|crate|dyn|else|enum|extern|false|fn|for|if|impl|in|let|loop|match|mod|move|mut|pub|ref|return|self|Self|\
                     static|struct|super|trait|true|type|union|unsafe|use|where|while";
 
+const PYTHON: &str = "False|None|True|and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|\
+                      pass|raise|return|try|while|with|yield";
+const GO: &str = "break|case|chan|const|continue|default|defer|else|fallthrough|false|for|func|go|goto|if|import|interface|iota|map|nil|package|range|return|select|struct|\
+                  switch|true|type|var";
+const JAVASCRIPT: &str = "as|async|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|false|finally|for|from|function|get|if|\
+                          implements|import|in|instanceof|interface|let|new|null|of|return|set|static|super|switch|this|throw|true|try|typeof|undefined|var|void|while|\
+                          with|yield";
+
 /// A line in pieces, with what each is. Put together, they are the line.
 pub type Pieces = Vec<(Option<Role>, String)>;
 
@@ -43,43 +51,96 @@ pub fn pieces(path: &Path, lines: &[String], count: usize) -> Option<Vec<Pieces>
     Some(pieces.map(Iterator::collect).collect())
 }
 
-/// A line in its colours.
-pub fn painted(pieces: &Pieces, style: Style) -> String {
+/// A line in its colours. `is_strong`: it is the one to look at.
+pub fn painted(pieces: &Pieces, style: Style, is_strong: bool) -> String {
     let painted = pieces.iter().map(|(role, text)| match role {
+        role if is_strong => style.paint_strong(*role, text),
         Some(role) => style.paint(*role, text),
         None => text.clone(),
     });
     painted.collect()
 }
 
-fn highlighter(path: &Path) -> Option<Highlighter> {
-    let is_rust = match path.extension()?.to_str()? {
-        "rs" => true,
-        "c" | "cc" | "cpp" | "cxx" | "c++" | "C" | "h" | "hh" | "hpp" | "hxx" | "inl" | "ipp" => {
-            false
+/// A language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Language {
+    C,
+    Rust,
+    Python,
+    Go,
+    JavaScript,
+}
+
+impl Language {
+    /// That of a file, by the ending of its name.
+    fn of(path: &Path) -> Option<Language> {
+        Some(match path.extension()?.to_str()? {
+            "rs" => Language::Rust,
+            "c" | "cc" | "cpp" | "cxx" | "c++" | "C" | "h" | "hh" | "hpp" | "hxx" | "inl"
+            | "ipp" => Language::C,
+            "py" | "pyi" => Language::Python,
+            "go" => Language::Go,
+            "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => Language::JavaScript,
+            _ => return None,
+        })
+    }
+
+    fn keywords(self) -> &'static str {
+        match self {
+            Language::C => C,
+            Language::Rust => RUST,
+            Language::Python => PYTHON,
+            Language::Go => GO,
+            Language::JavaScript => JAVASCRIPT,
         }
-        _ => return None,
-    };
+    }
+}
+
+fn highlighter(path: &Path) -> Option<Highlighter> {
+    let language = Language::of(path)?;
     // Of rules that match at the same place, the first counts.
     let mut rules = Highlighter::new(4);
-    rules.bounded("comment", r"/\*", r"\*/", false);
-    rules.keyword("comment", "//.*$");
-    if is_rust {
-        rules.bounded("string", "r##\"", "\"##", false);
-        rules.bounded("string", "r#\"", "\"#", false);
-        rules.keyword("string", "\\br\"[^\"]*\"");
-    } else {
-        rules.bounded("string", r#"R"\("#, r#"\)""#, false);
-        rules.keyword("keyword", r"^\s*#\s*[a-z]+\b");
-        rules.keyword("string", r#"^\s*#\s*include\s*<[^>]*>"#);
+    match language {
+        Language::Python => {
+            rules.bounded("string", "\"\"\"", "\"\"\"", true);
+            rules.bounded("string", "'''", "'''", true);
+            rules.keyword("comment", "#.*$");
+        }
+        _ => {
+            rules.bounded("comment", r"/\*", r"\*/", false);
+            rules.keyword("comment", "//.*$");
+        }
     }
-    rules.bounded("string", "\"", "\"", true);
-    rules.keyword("string", r"'(?:\\[^'][^']*|\\'|[^'\\])'");
-    // A lifetime is no keyword, even if it is called `'static`.
-    rules.keyword("lifetime", r"'\w+");
+    match language {
+        Language::Rust => {
+            rules.bounded("string", "r##\"", "\"##", false);
+            rules.bounded("string", "r#\"", "\"#", false);
+            rules.keyword("string", "\\br\"[^\"]*\"");
+        }
+        Language::C => {
+            rules.bounded("string", r#"R"\("#, r#"\)""#, false);
+            rules.keyword("keyword", r"^\s*#\s*[a-z]+\b");
+            rules.keyword("string", r#"^\s*#\s*include\s*<[^>]*>"#);
+        }
+        Language::Go => rules.bounded("string", "`", "`", false),
+        Language::JavaScript => rules.bounded("string", "`", "`", true),
+        Language::Python => {}
+    }
+    match language {
+        // Strings that end with their line.
+        Language::Python | Language::JavaScript => {
+            rules.keyword("string", r#""(?:[^"\\]|\\.)*""#);
+            rules.keyword("string", r"'(?:[^'\\]|\\.)*'");
+        }
+        _ => {
+            rules.bounded("string", "\"", "\"", true);
+            rules.keyword("string", r"'(?:\\[^'][^']*|\\'|[^'\\])'");
+            // A lifetime is no keyword, even if it is called `'static`.
+            rules.keyword("lifetime", r"'\w+");
+        }
+    }
     rules.keyword("number", r"\b[0-9](?:[0-9a-zA-Z_']*\w)?(?:\.[0-9]\w*)?");
-    let words = if is_rust { RUST } else { C };
-    rules.keyword("keyword", &format!(r"\b(?:{words})\b"));
+    rules.keyword("keyword", &format!(r"\b(?:{})\b", language.keywords()));
     Some(rules)
 }
 
@@ -144,6 +205,29 @@ mod tests {
         ] {
             assert_eq!(marked("a.cpp", text), expected);
         }
-        assert!(pieces(Path::new("a.py"), &["import x".to_owned()], 1).is_none());
+        assert!(pieces(Path::new("a.txt"), &["import x".to_owned()], 1).is_none());
+    }
+
+    #[test]
+    fn languages_of_other_adapters_have_colours() {
+        for (file, text, expected) in [
+            (
+                "a.py",
+                "def f(x): # it's\n    return 'a' + \"\"\"b\nc\"\"\" + 1 # d",
+                "k[def] f(x): c[# it's]\n    k[return] t['a'] + t[\"\"\"b]\nt[c\"\"\"] + n[1] c[# d]",
+            ),
+            (
+                "a.go",
+                "func f() string { return `a\n\"b` + \"c\" } // 'd'",
+                "k[func] f() string { k[return] t[`a]\nt[\"b`] + t[\"c\"] } c[// 'd']",
+            ),
+            (
+                "a.ts",
+                "const s = 'it\\'s' + `x ${1}`; /* 2 */",
+                "k[const] s = t['it\\'s'] + t[`x ${1}`]; c[/* 2 */]",
+            ),
+        ] {
+            assert_eq!(marked(file, text), expected, "{file}");
+        }
     }
 }

@@ -87,18 +87,35 @@ impl Style {
         if !self.enabled || text.is_empty() {
             return text.to_owned();
         }
-        let code = match role {
-            Role::Current => "1;33",
-            Role::Function => "33",
-            Role::Location | Role::Number => "36",
-            Role::Name => "1",
-            Role::Aside | Role::Comment => "2",
-            Role::Keyword => "35",
-            Role::Text => "32",
-            Role::Reason => "1;32",
-            Role::Error => "1;31",
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
+        format!("\x1b[{}m{text}\x1b[0m", code(role))
+    }
+
+    /// `text` in bold, and in the colour of its role if it has one.
+    pub fn paint_strong(self, role: Option<Role>, text: &str) -> String {
+        if !self.enabled || text.trim().is_empty() {
+            return text.to_owned();
+        }
+        match role {
+            // Terminals take bold and dim for neither.
+            Some(Role::Aside | Role::Comment) => self.paint(Role::Comment, text),
+            Some(role) => format!("\x1b[1;{}m{text}\x1b[0m", code(role)),
+            None => format!("\x1b[1m{text}\x1b[0m"),
+        }
+    }
+}
+
+/// The parameters of a role's colour (ECMA-48 SGR).
+fn code(role: Role) -> &'static str {
+    match role {
+        Role::Current => "1;33",
+        Role::Function => "33",
+        Role::Location | Role::Number => "36",
+        Role::Name => "1",
+        Role::Aside | Role::Comment => "2",
+        Role::Keyword => "35",
+        Role::Text => "32",
+        Role::Reason => "1;32",
+        Role::Error => "1;31",
     }
 }
 

@@ -66,7 +66,7 @@ struct Start {
 #[derive(Args)]
 struct Named {
     /// The session; without, DAPPLE_SESSION names it, or it is the only one
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "name", value_name = "NAME")]
     session: Option<String>,
     #[command(flatten)]
     shown: Shown,
@@ -199,11 +199,8 @@ fn begin(start: Start) -> anyhow::Result<u8> {
             why.trim().trim_start_matches("dapple: ")
         );
     }
-    match is_json {
-        true => print_line(&serde_json::json!({"session": name}).to_string()),
-        false => print_line(&format!(
-            "session `{name}`: `dapple session exec 'COMMAND'` goes on with it"
-        )),
+    if is_json {
+        print_line(&serde_json::json!({"session": name}).to_string());
     }
     let request = Request::Exec {
         commands,
@@ -211,10 +208,17 @@ fn begin(start: Start) -> anyhow::Result<u8> {
         within: Some(start.within.saturating_mul(1000)),
     };
     let named = Named {
-        session: Some(name),
+        session: Some(name.clone()),
         shown: Shown { json: is_json },
     };
-    ask(&named, &request)
+    let code = ask(&named, &request)?;
+    // If there is nothing to debug, it is over.
+    if !is_json && code != NOTHING_TO_DEBUG {
+        print_line(&format!(
+            "session `{name}`: `dapple session exec 'COMMAND'` goes on with it"
+        ));
+    }
+    Ok(code)
 }
 
 /// The session that is meant.

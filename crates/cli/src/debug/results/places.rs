@@ -192,13 +192,19 @@ impl Listing {
         let mut pieces = self.pieces(style).unwrap_or_default().into_iter();
         for SourceLine { number, text } in &self.lines {
             let pieces = pieces.next();
-            let shown = if self.current == Some(*number) {
-                style.paint(Role::Current, &format!("→ {number:>width$}  {text}"))
-            } else {
-                let number = style.paint(Role::Aside, &format!("{number:>width$}"));
-                let coloured = pieces.map(|pieces| source_colours::painted(&pieces, style));
-                let text = coloured.as_ref().unwrap_or(text);
-                format!("  {number}  {text}")
+            let is_current = self.current == Some(*number);
+            let coloured = pieces.map(|it| source_colours::painted(&it, style, is_current));
+            let number = format!("{number:>width$}");
+            let shown = match (is_current, coloured) {
+                (true, Some(text)) => {
+                    let number = style.paint(Role::Current, &format!("→ {number}"));
+                    format!("{number}  {text}")
+                }
+                (true, None) => style.paint(Role::Current, &format!("→ {number}  {text}")),
+                (false, coloured) => {
+                    let text = coloured.as_ref().unwrap_or(text);
+                    format!("  {}  {text}", style.paint(Role::Aside, &number))
+                }
             };
             out.push_str(shown.trim_end());
             out.push('\n');
