@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod connection;
+pub mod description;
+pub mod documents;
+pub mod error;
+pub mod features;
+mod hex;
+pub mod packet;
+pub mod resume;
+pub mod signal;
+pub mod stop_reply;
+pub mod thread_id;
+mod xml;
+
+pub use connection::{Address, Connection, Handle};
+pub use error::{Error, Result};
