@@ -104,7 +104,7 @@ pub enum StubError {
     /// `E.TEXT`
     #[error("the error \"{0}\"")]
     Text(String),
-    /// An error of a file operation (`vFile`), in the numbers of gdb's File-I/O protocol, which are those of Linux up to 35.
+    /// An error of a file operation (`vFile`), in the numbers of gdb's File-I/O protocol, which are those of Linux up to 30.
     #[error("file error {0}")]
     File(u32),
 }

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod client;
 pub mod connection;
 pub mod description;
 pub mod documents;
@@ -15,5 +16,6 @@ pub mod stop_reply;
 pub mod thread_id;
 mod xml;
 
+pub use client::Client;
 pub use connection::{Address, Connection, Handle};
 pub use error::{Error, Result};
