@@ -1,7 +1,8 @@
 //! Target descriptions: which registers a stub's threads have (gdb manual, appendix "Target Descriptions").
 //!
 //! [`read`] joins `target.xml` with the files that it includes, which a function brings. Their number, depth and size are bounded, and a file that
-//! includes itself is an error. The order of registers in the packet `g` is that of their numbers, without gaps.
+//! includes itself is an error. The order of registers in the packet `g` is that of their numbers, without gaps,
+//! unless the description says `offset`, as lldb-server's do; there, registers may be parts of others.
 
 mod types;
 
@@ -21,6 +22,8 @@ pub(crate) const MAX_SIZE: usize = 4 << 20;
 const MAX_REGISTERS: usize = 16_384;
 /// The largest register, in bits.
 const MAX_BITS: u64 = 65_536;
+/// The place of a register for which the description does not say it, until all registers are known.
+const UNKNOWN: usize = usize::MAX;
 
 /// What a stub says of its debuggee's registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +43,7 @@ pub struct Description {
 /// A set of registers with a name that debuggers know, such as `org.gnu.gdb.i386.core`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feature {
-    /// The name.
+    /// The name. Empty in descriptions of lldb-server.
     pub name: String,
     /// The types that its registers use.
     pub types: BTreeMap<String, Type>,
@@ -55,7 +58,7 @@ pub struct Register {
     pub number: u64,
     /// The size in bits, 1 to 65536.
     pub bits: u64,
-    /// Where the value begins in the packet `g`, in bytes. Stubs may leave out registers at the end of that packet.
+    /// Where the value begins in the packet `g`, in bytes: less than 4 GiB for each. Stubs may leave out registers at the end of that packet.
     pub offset: usize,
     /// The type's name: one of the feature's types, or a predefined one such as `int` (then by the size), `code_ptr`, `ieee_double`.
     pub type_name: String,
@@ -94,9 +97,8 @@ impl Description {
     /// The size of the packet `g` with all registers, in bytes of values.
     #[must_use]
     pub fn registers_size(&self) -> usize {
-        self.registers
-            .last()
-            .map_or(0, |last| last.offset + last.size())
+        let ends = self.registers.iter().map(|it| it.offset + it.size());
+        ends.max().unwrap_or_default()
     }
 
     /// The type of a register, if its feature declares it.
@@ -158,8 +160,10 @@ fn place(description: &mut Description) -> Result<()> {
             return Err(broken("target.xml", reason));
         }
         last = Some(register.number);
-        register.offset = offset;
-        offset += register.size();
+        if register.offset == UNKNOWN {
+            register.offset = offset;
+        }
+        offset = register.offset + register.size();
     }
     Ok(())
 }
@@ -245,11 +249,8 @@ impl Reader<'_> {
     }
 
     fn feature(&mut self, file: &str, element: &Element, path: &mut Vec<String>) -> Result<()> {
-        let name = element
-            .need("name")
-            .map_err(|reason| broken(file, reason))?;
         self.description.features.push(Feature {
-            name: name.to_owned(),
+            name: element.attribute("name").unwrap_or_default().to_owned(),
             types: BTreeMap::new(),
         });
         self.members(file, element, path)
@@ -284,6 +285,12 @@ impl Reader<'_> {
         if self.description.registers.len() == MAX_REGISTERS {
             return Err(format!("there are more than {MAX_REGISTERS} registers"));
         }
+        let offset = match element.number("offset")? {
+            Some(offset) => u32::try_from(offset)
+                .map_err(|_| format!("the register {name:.40?} is at {offset}"))?
+                as usize,
+            None => UNKNOWN,
+        };
         self.next_number = number
             .checked_add(1)
             .ok_or_else(|| format!("the register {name:.40?} has the number {number}"))?;
@@ -291,7 +298,7 @@ impl Reader<'_> {
             name: name.to_owned(),
             number,
             bits,
-            offset: 0,
+            offset,
             type_name: element.attribute("type").unwrap_or("int").to_owned(),
             group: element.attribute("group").map(str::to_owned),
             is_saved: element.attribute("save-restore") != Some("no"),

@@ -11,8 +11,9 @@ pub const OFFERED: &str = "multiprocess+;swbreak+;hwbreak+;vContSupported+;QThre
 
 /// The longest packet that is sent to a stub that doesn't say what it takes, in bytes: gdb's number.
 const DEFAULT_PACKET: usize = 400;
-/// What a stub says is moved into these limits. A shorter packet would hold no command; a longer one only costs memory.
-const PACKET_SIZES: std::ops::RangeInclusive<usize> = 64..=1 << 20;
+/// What a stub says is moved into these limits. A shorter packet would hold no command. lldb-server 22 takes 128 KiB, and says so in decimal digits, which
+/// read as more than a megabyte.
+const PACKET_SIZES: std::ops::RangeInclusive<usize> = 64..=128 << 10;
 
 /// The most features that are read.
 const MAX_FEATURES: usize = 1024;
@@ -192,7 +193,7 @@ impl Features {
         self.values.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The longest body of a packet that is sent, in bytes with escapes: 64 to 1 MiB, 400 if the stub doesn't say it.
+    /// The longest body of a packet that is sent, in bytes with escapes: 64 to 128 KiB, 400 if the stub doesn't say it.
     #[must_use]
     pub fn packet_size(&self) -> usize {
         self.packet_size
@@ -249,7 +250,7 @@ mod tests {
         assert_eq!(features.supported().count(), 0);
         assert_eq!(
             Features::parse(b"PacketSize=ffffffffffffffff").packet_size(),
-            1 << 20
+            128 << 10
         );
         assert_eq!(Features::parse(b"PacketSize=z").packet_size(), 400);
         assert_eq!(Features::parse(b""), {

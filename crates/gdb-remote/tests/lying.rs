@@ -14,11 +14,13 @@ const THREAD: ThreadId = ThreadId {
     thread: Id::Number(1),
 };
 
+type Command = fn(&mut Client) -> Result<(), Error>;
+
 /// A session with all commands. Ends at the first error, or goes on if `all`.
 fn session(connection: Connection, timeout: Duration, all: bool) -> Result<u64, Error> {
     let mut client = Client::start_with(connection, timeout)?;
     let mut first = None;
-    let commands: [fn(&mut Client) -> Result<(), Error>; 21] = [
+    let commands: [Command; 21] = [
         |it| it.stop_reason().map(drop),
         |it| it.current_thread().map(drop),
         |it| it.threads().map(drop),

@@ -5,6 +5,8 @@ mod gdbserver;
 mod lldb_server;
 mod lying;
 mod programs;
+mod properties;
 mod qemu;
+mod robustness;
 mod stub;
 mod valgrind;

@@ -25,7 +25,7 @@ impl Client {
         self.command(format!("G{}", hex::encode(values)).as_bytes())
     }
 
-    /// The value of one register in the debuggee's byte order (`p`). The outer `None` says that the stub doesn't know the packet, a byte of `None` that
+    /// The value of one register in the debuggee's byte order (`p`), which gdbserver has no packet for. The outer `None` says that the stub doesn't know the packet, a byte of `None` that
     /// it doesn't know its value.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use crate::stop_reply::StopReply;
 use crate::thread_id::ThreadId;
 
 impl Client {
-    /// Why the debuggee stands still (`?`). It is the first thing to ask.
+    /// Why the debuggee stands still (`?`). It is the first thing to ask: before, gdbserver 13 has no current thread, answers questions about one with
+    /// `E01`, and ends at `QCatchSyscalls`.
     ///
     /// # Errors
     ///
@@ -39,8 +40,13 @@ impl Client {
                 vcont(resumptions, &Actions::default()).as_bytes(),
             ));
         };
-        // A stub without threads doesn't know `Hc`, and needs none.
-        let _ = self.choose_running_thread(chosen)?;
+        // A stub without threads doesn't know `Hc`, and needs none. valgrind answers it with an error for all threads, which it runs anyway.
+        match self.choose_running_thread(chosen) {
+            Err(Error::Stub { .. }) if chosen == ThreadId::ALL => {}
+            chosen => {
+                let _ = chosen?;
+            }
+        }
         self.run(packet.as_bytes())
     }
 

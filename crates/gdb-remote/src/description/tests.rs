@@ -72,6 +72,18 @@ fn registers_have_numbers_sizes_and_places() {
 }
 
 #[test]
+fn registers_of_lldb_server_say_their_places() {
+    let text = "<target><architecture>x86_64</architecture><feature>\
+        <reg name='rax' bitsize='64' regnum='0' offset='80'/><reg name='rbx' bitsize='64' regnum='1' offset='40'/>\
+        <reg name='eax' bitsize='32' regnum='9' offset='80' value_regnums='0'/></feature></target>";
+    let description = described(&[("target.xml", text)]).unwrap();
+    let places: Vec<_> = description.registers.iter().map(|it| it.offset).collect();
+    assert_eq!(places, [80, 40, 80]);
+    assert_eq!(description.registers_size(), 88);
+    assert!(described(&[("target.xml", &text.replace("'40'", "'0xffffffffff'"))]).is_err());
+}
+
+#[test]
 fn types_have_sizes() {
     let description = described(&[("target.xml", TARGET), ("core.xml", CORE)]).unwrap();
     let bits = |name: &str| description.features[0].types[name].bits;
