@@ -192,8 +192,7 @@ impl Client {
             .iter()
             .map(|byte| crate::packet::encoded_length(*byte))
             .sum();
-        // The first packet has to get out before a stub can say what it takes.
-        let limit = self.room().max(400);
+        let limit = self.room();
         match length > limit {
             true => Err(Error::TooLong {
                 what: shown(body),

@@ -124,12 +124,12 @@ pub struct Features {
     packet_size: usize,
     supported: BTreeSet<Feature>,
     values: BTreeMap<String, String>,
-    other: BTreeMap<String, Support>,
+    other: BTreeMap<String, Declared>,
 }
 
-/// How a stub has named a feature.
+/// How a stub has declared a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Support {
+pub enum Declared {
     /// `+`
     Yes,
     /// `-`
@@ -165,14 +165,14 @@ impl Features {
                 continue;
             };
             let support = match sign {
-                '+' => Support::Yes,
-                '-' => Support::No,
-                '?' => Support::Maybe,
+                '+' => Declared::Yes,
+                '-' => Declared::No,
+                '?' => Declared::Maybe,
                 _ => continue,
             };
             let name = &item[..end];
             match (Feature::named(name), support) {
-                (Some(feature), Support::Yes) => {
+                (Some(feature), Declared::Yes) => {
                     features.supported.insert(feature);
                 }
                 _ => {
@@ -212,7 +212,7 @@ impl Features {
 
     /// What the stub has said of a feature that has no meaning here, or that it does not or may support.
     #[must_use]
-    pub fn other(&self, name: &str) -> Option<Support> {
+    pub fn other(&self, name: &str) -> Option<Declared> {
         self.other.get(name).copied()
     }
 
@@ -237,9 +237,9 @@ mod tests {
         assert!(features.has(Feature::ReadAuxv));
         assert!(features.has(Feature::Multiprocess));
         assert!(!features.has(Feature::NonStop));
-        assert_eq!(features.other("QNonStop"), Some(Support::No));
-        assert_eq!(features.other("swbreak"), Some(Support::Maybe));
-        assert_eq!(features.other("tracenz"), Some(Support::Yes));
+        assert_eq!(features.other("QNonStop"), Some(Declared::No));
+        assert_eq!(features.other("swbreak"), Some(Declared::Maybe));
+        assert_eq!(features.other("tracenz"), Some(Declared::Yes));
         assert_eq!(features.value("PacketSize"), Some("47ff"));
     }
 

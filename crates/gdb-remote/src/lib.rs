@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+//!
+//! The front paragraph of each module says what it is responsible for.
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 

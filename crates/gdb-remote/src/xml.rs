@@ -11,8 +11,8 @@ use quick_xml::events::{BytesStart, Event};
 pub(crate) const MAX_DOCUMENT: usize = 8 << 20;
 /// The most elements in elements.
 const MAX_DEPTH: usize = 32;
-/// The most elements.
-const MAX_ELEMENTS: usize = 200_000;
+/// The most elements and attributes.
+const MAX_ITEMS: usize = 500_000;
 /// The most attributes of an element.
 const MAX_ATTRIBUTES: usize = 64;
 
@@ -87,13 +87,15 @@ pub(crate) fn parse(document: &[u8]) -> Result<Element, String> {
         let event = reader.read_event().map_err(|error| error.to_string())?;
         let done = match event {
             Event::Start(start) => {
-                count += 1;
-                open.push(element(&start)?);
+                let element = element(&start)?;
+                count += 1 + element.attributes.len();
+                open.push(element);
                 None
             }
             Event::Empty(start) => {
-                count += 1;
-                add(&mut open, element(&start)?)
+                let element = element(&start)?;
+                count += 1 + element.attributes.len();
+                add(&mut open, element)
             }
             Event::End(_) => match open.pop() {
                 Some(element) => add(&mut open, element),
@@ -132,8 +134,10 @@ pub(crate) fn parse(document: &[u8]) -> Result<Element, String> {
         if open.len() > MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} elements are in each other"));
         }
-        if count > MAX_ELEMENTS {
-            return Err(format!("it has more than {MAX_ELEMENTS} elements"));
+        if count > MAX_ITEMS {
+            return Err(format!(
+                "it has more than {MAX_ITEMS} elements and attributes"
+            ));
         }
     }
 }
@@ -207,8 +211,8 @@ mod tests {
                 .unwrap_err()
                 .contains("in each other")
         );
-        let many = format!("<a>{}</a>", "<b/>".repeat(MAX_ELEMENTS));
-        assert!(parse(many.as_bytes()).unwrap_err().contains("elements"));
+        let many = format!("<a>{}</a>", "<b c=''/>".repeat(MAX_ITEMS / 2));
+        assert!(parse(many.as_bytes()).unwrap_err().contains("attributes"));
         let attributes = format!("<a {}/>", "a='' ".repeat(100));
         assert!(parse(attributes.as_bytes()).is_err());
         assert!(parse(&vec![b' '; MAX_DOCUMENT + 1]).is_err());

@@ -307,3 +307,87 @@ fn notifications_are_kept_and_bounded() {
         63
     );
 }
+
+#[test]
+fn memory_comes_as_bytes_from_a_stub_that_can() {
+    let (_stub, connection) = with_packets(|text| {
+        if text.starts_with("qSupported") {
+            return Some(Reply::text("PacketSize=50;binary-upload+"));
+        }
+        if text.starts_with('X') {
+            return Some(Reply::text(""));
+        }
+        let (address, length) = text.strip_prefix('x')?.split_once(',')?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        let length = u64::from_str_radix(length, 16).ok()?;
+        let bytes = (address..address + length).map(|it| it as u8);
+        Some(Reply::Packet(std::iter::once(b'b').chain(bytes).collect()))
+    });
+    let mut client = Client::start(connection).unwrap();
+    let mut memory = [0; 256];
+    assert_eq!(client.read_memory(0x1000, &mut memory).unwrap(), 256);
+    assert!(
+        memory
+            .iter()
+            .enumerate()
+            .all(|(i, byte)| i == usize::from(*byte))
+    );
+    // Without `X`, memory is written in hexadecimal digits.
+    assert!(matches!(
+        client.write_memory(0x1000, &[1, 2]),
+        Err(Error::NotSupported { asked }) if asked == "`M1000,2:0102`"
+    ));
+}
+
+#[test]
+fn running_backwards_ends_at_the_beginning_of_a_recording() {
+    let (_stub, connection) = start(honest);
+    let mut client = Client::start(connection).unwrap();
+    client.step_backwards().unwrap();
+    client.wait(after(LONG)).unwrap();
+    client.resume_backwards().unwrap();
+    let StopReply::Stopped(stop) = client.wait(after(LONG)).unwrap() else {
+        panic!("no stop")
+    };
+    assert_eq!(stop.reason, Some(Reason::ReplayBegin));
+}
+
+#[test]
+fn a_packet_that_is_longer_than_the_stub_takes_is_not_sent() {
+    let (_stub, connection) = start(honest);
+    let mut client = Client::start(connection).unwrap();
+    let before = client.counts();
+    assert_eq!(
+        client.write_registers(&[0; 200]).unwrap_err().to_string(),
+        format!(
+            "`G{}…` (401 bytes) is longer than 252 bytes",
+            "0".repeat(79)
+        )
+    );
+    assert_eq!(client.counts(), before);
+}
+
+#[test]
+fn a_file_request_of_the_debuggee_is_refused_and_output_is_passed_on() {
+    let (_stub, connection) = with_packets(|text| match text {
+        "vCont;c" => Some(Reply::Packet(b"O6869".to_vec())),
+        "F-1,58" => Some(Reply::text("W00")),
+        "vCont;s:p1.1" => Some(Reply::text("Fwrite,1,1000,2")),
+        _ => None,
+    });
+    let mut client = Client::start(connection).unwrap();
+    client.resume_all().unwrap();
+    assert_eq!(
+        client.wait(after(LONG)).unwrap(),
+        StopReply::Output(b"hi".to_vec())
+    );
+    client.step(thread(1)).unwrap();
+    assert_eq!(
+        client.wait(after(LONG)).unwrap(),
+        StopReply::FileRequest(b"write,1,1000,2".to_vec())
+    );
+    assert!(matches!(
+        client.wait(after(LONG)),
+        Ok(StopReply::Exited { status: 0, .. })
+    ));
+}

@@ -79,6 +79,8 @@ fn gdbserver_is_asked_for_all_that_it_knows() {
     let all = client.read_registers().unwrap();
     assert_eq!(all.len(), description.registers_size());
     assert_eq!(client.read_register(0).unwrap(), None, "it has no `p`");
+    let known: Vec<u8> = all.iter().map(|byte| byte.unwrap_or_default()).collect();
+    assert_eq!(client.write_registers(&known).unwrap(), Support::Done);
     let xmm = description.register("xmm0").unwrap();
     assert_eq!(description.type_of(xmm).unwrap().bits, Some(128));
     let help = client.monitor(b"help").unwrap().unwrap();
@@ -321,4 +323,37 @@ fn gdbserver_starts_programs_and_attaches_in_extended_mode() {
         ),
         "{next:?}"
     );
+}
+
+#[test]
+fn gdbserver_decides_conditions_of_breakpoints() {
+    let program = Program::compile(COUNTS);
+    let Some(mut client) = over_pipes(&program) else {
+        return;
+    };
+    client.stop_reason().unwrap();
+    let main = program.address("main", &mut client);
+    let count = program.address("count", &mut client);
+    // `const8 N; end` in the bytecode of gdb's agents.
+    for (address, value, stops) in [(main, 1, true), (count, 0, false)] {
+        let condition: &[u8] = &[0x22, value, 0x27];
+        let support = client.insert_conditional_breakpoint(
+            BreakpointKind::Software,
+            address,
+            1,
+            &[condition],
+        );
+        assert_eq!(support.unwrap(), Support::Done);
+        client.resume_all().unwrap();
+        match end(&mut client) {
+            StopReply::Stopped(_) => assert!(stops),
+            StopReply::Exited { status, .. } => assert!(!stops && status == 3),
+            other => panic!("{other:?}"),
+        }
+        if stops {
+            // Else it would stop again at once: stepping over a breakpoint is the client's work.
+            let support = client.remove_breakpoint(BreakpointKind::Software, address, 1);
+            assert_eq!(support.unwrap(), Support::Done);
+        }
+    }
 }

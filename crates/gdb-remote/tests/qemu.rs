@@ -49,6 +49,13 @@ fn qemu_stops_at_a_breakpoint_and_runs_to_the_end() {
     assert_eq!(client.svr_libraries().unwrap(), None);
     let _ = client.choose_thread(thread).unwrap();
     let description = client.description().unwrap().unwrap();
+    let all = client.read_registers().unwrap();
+    let rip = description.register("rip").unwrap();
+    let one = client.read_register(rip.number).unwrap().unwrap();
+    let one: Option<Vec<u8>> = one.into_iter().collect();
+    assert_eq!(one, rip.value_in(&all));
+    let support = client.write_register(rip.number, &one.unwrap());
+    assert_eq!(support.unwrap(), Support::Done);
     assert_eq!(description.architecture.as_deref(), Some("i386:x86-64"));
     let main = program.address("main", &mut client);
     let counter = program.address("counter", &mut client);

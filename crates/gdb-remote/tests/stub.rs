@@ -99,7 +99,7 @@ fn serve(mut socket: UnixStream, mut answer: impl FnMut(&Event) -> Reply) {
 }
 
 /// What an honest stub answers to packets of one form.
-const ANSWERS: [(&str, &str); 30] = [
+const ANSWERS: [(&str, &str); 32] = [
     ("QStartNoAckMode", "OK"),
     ("Hgp1.1", "OK"),
     ("Hgp1.2", "OK"),
@@ -133,6 +133,8 @@ const ANSWERS: [(&str, &str); 30] = [
     ("Z1*", "E01"),
     ("vFile:pread:5,8,0", "F3;abc"),
     ("qfThreadInfo", "mp1.1,p1.2"),
+    ("bc", "T05thread:p1.1;replaylog:begin;"),
+    ("bs", "T05thread:p1.1;"),
 ];
 
 /// The documents of an honest stub.

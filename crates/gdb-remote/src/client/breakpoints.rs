@@ -34,7 +34,8 @@ impl BreakpointKind {
 
 impl Client {
     /// Inserts a breakpoint (`Z0` to `Z4`). `size` is the size of the data for a watchpoint, and else the architecture's word for the instruction: 1 on
-    /// x86, 4 on AArch64, 2, 3 or 4 on ARM.
+    /// x86, 4 on AArch64, 2, 3 or 4 on ARM. A thread that is resumed at a software breakpoint stops there again at once, at least in gdbserver: remove the
+    /// breakpoint, step, and insert it again.
     ///
     /// # Errors
     ///
