@@ -61,7 +61,7 @@ struct Shared {
 
 impl Handle {
     /// Asks for the debuggee to be interrupted (0x03). The connection's thread sends the byte in its wait for a stop, now or when it next
-    /// begins one. The stop is told there, as SIGINT by most stubs. A stop for another reason that comes first ends the request, too.
+    /// begins one. Most stubs then report a stop by SIGINT. A stop for another reason that comes first ends the request, too.
     pub fn interrupt(&self) {
         self.shared.interrupt.store(true, Ordering::SeqCst);
         self.wake();
@@ -403,7 +403,7 @@ impl Connection {
                 }
                 Err(rustix::io::Errno::AGAIN) => {
                     if let Err(error) = self.wait(Direction::Out, deadline, what) {
-                        // The rest of a packet could not be told from the next one.
+                        // The stub would take the next packet for the rest of this one.
                         self.closed = true;
                         return Err(error);
                     }

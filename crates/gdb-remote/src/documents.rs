@@ -72,7 +72,7 @@ pub struct SvrLibrary {
     pub load_bias: u64,
     /// The address of its dynamic section.
     pub dynamic: u64,
-    /// The link-map namespace, told by newer stubs.
+    /// The link-map namespace. Older stubs do not have it.
     pub namespace: Option<u64>,
 }
 
@@ -264,18 +264,18 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told() {
-        let told = |error: Error| error.to_string();
+        let message = |error: Error| error.to_string();
         assert_eq!(
-            threads(b"<a/>").map_err(told),
+            threads(b"<a/>").map_err(message),
             Err("cannot read threads: its element is `a`".to_owned())
         );
         assert_eq!(
-            threads(b"<threads><thread id='z'/></threads>").map_err(told),
+            threads(b"<threads><thread id='z'/></threads>").map_err(message),
             Err("cannot read threads: no thread: \"z\"".to_owned())
         );
         assert_eq!(
             memory_map(b"<memory-map><memory type='ram' start='x' length='1'/></memory-map>")
-                .map_err(told),
+                .map_err(message),
             Err(
                 "cannot read memory-map: `start` of an element `memory` is no number: \"x\""
                     .to_owned()

@@ -52,7 +52,7 @@ pub struct Stop {
     pub thread: Option<ThreadId>,
     /// The processor's core that the thread was on.
     pub core: Option<u64>,
-    /// Why it has stopped, if that is told.
+    /// Why it has stopped, if the stub says so.
     pub reason: Option<Reason>,
     /// Registers by number, in the debuggee's byte order. A byte is `None` if its value is not known.
     pub registers: Vec<(u64, Vec<Option<u8>>)>,

@@ -88,7 +88,7 @@ impl Client {
         self.transfer("exec-file", &annex, MAX_SMALL)
     }
 
-    /// What the kernel has told with the chosen thread's signal, as the debuggee's `siginfo_t` (`qXfer:siginfo:read`).
+    /// What the kernel knows of the chosen thread's signal, as the debuggee's `siginfo_t` (`qXfer:siginfo:read`).
     ///
     /// # Errors
     ///
