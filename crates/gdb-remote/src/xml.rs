@@ -102,23 +102,17 @@ pub(crate) fn parse(document: &[u8]) -> Result<Element, String> {
                 None => return Err("an element ends that has not begun".to_owned()),
             },
             Event::Text(text) => {
-                append(
-                    &mut open,
-                    &text.decode().map_err(|error| error.to_string())?,
-                );
+                append(&mut open, &text);
                 None
             }
             Event::CData(text) => {
-                append(
-                    &mut open,
-                    &text.decode().map_err(|error| error.to_string())?,
-                );
+                append(&mut open, &text);
                 None
             }
             Event::GeneralRef(name) => {
                 let character = name.resolve_char_ref().map_err(|error| error.to_string())?;
-                let name = name.decode().map_err(|error| error.to_string())?;
-                match (character, resolve_predefined_entity(&name)) {
+                let name: &str = &name;
+                match (character, resolve_predefined_entity(name)) {
                     (Some(character), _) => append(&mut open, character.encode_utf8(&mut [0; 4])),
                     (None, Some(text)) => append(&mut open, text),
                     (None, None) => return Err(format!("unknown entity {name:.40?}")),
@@ -161,7 +155,7 @@ fn append(open: &mut [Element], text: &str) {
 
 fn element(start: &BytesStart<'_>) -> Result<Element, String> {
     let mut element = Element {
-        name: String::from_utf8_lossy(start.local_name().as_ref()).into_owned(),
+        name: start.local_name().as_ref().to_owned(),
         ..Element::default()
     };
     // The check for duplicates takes a time that grows with the square of their number.
@@ -170,9 +164,8 @@ fn element(start: &BytesStart<'_>) -> Result<Element, String> {
         if element.attributes.len() == MAX_ATTRIBUTES {
             return Err(format!("more than {MAX_ATTRIBUTES} attributes"));
         }
-        let name = String::from_utf8_lossy(attribute.key.local_name().as_ref()).into_owned();
-        let value = String::from_utf8_lossy(&attribute.value);
-        let value = unescape(&value).map_err(|error| error.to_string())?;
+        let name = attribute.key.local_name().as_ref().to_owned();
+        let value = unescape(&attribute.value).map_err(|error| error.to_string())?;
         element.attributes.push((name, value.into_owned()));
     }
     Ok(element)
