@@ -86,12 +86,20 @@ fn described(text: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A client ends a session with a stub that sends these bytes whatever it is asked, and then closes.
+/// A client ends a session with a stub that sends this whatever it is asked, and then closes: each line as a packet behind an acknowledgement, or behind a
+/// `!` all bytes as they are.
 pub fn any_session_ends(input: &[u8]) {
     let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets");
+    let bytes = match input.strip_prefix(b"!") {
+        Some(raw) => raw.to_vec(),
+        None => input
+            .split(|byte| *byte == b'\n')
+            .flat_map(|line| [b"+".to_vec(), packet::encode(line)].concat())
+            .collect(),
+    };
     // What doesn't fit the socket is left out.
     theirs.set_nonblocking(true).expect("a socket");
-    let _ = theirs.write(input);
+    let _ = theirs.write(&bytes);
     let _ = theirs.shutdown(std::net::Shutdown::Write);
     let connection = Connection::over_unix(ours).expect("a connection");
     let _ = session(connection);
