@@ -65,6 +65,11 @@ fn threads_registers_and_memory_are_read() {
         [Some(1), Some(2), Some(3), Some(4)]
     );
     assert_eq!(client.read_register(3).unwrap(), None);
+    let last = description.registers.last().unwrap();
+    let value = client.read_described_register(last, &registers);
+    assert_eq!(value.unwrap(), None);
+    let value = client.read_described_register(third, &registers[..8]);
+    assert_eq!(value.unwrap(), Some(vec![1, 2, 3, 4]));
 
     let mut memory = vec![0xee; 600];
     assert_eq!(client.read_memory(0x1001, &mut memory).unwrap(), 600);

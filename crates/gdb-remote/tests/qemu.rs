@@ -54,6 +54,9 @@ fn qemu_stops_at_a_breakpoint_and_runs_to_the_end() {
     let one = client.read_register(rip.number).unwrap().unwrap();
     let one: Option<Vec<u8>> = one.into_iter().collect();
     assert_eq!(one, rip.value_in(&all));
+    let last = description.registers.last().unwrap();
+    let value = client.read_described_register(last, &all).unwrap();
+    assert_eq!(value.map(|it| it.len()), Some(last.size()));
     let support = client.write_register(rip.number, &one.unwrap());
     assert_eq!(support.unwrap(), Support::Done);
     assert_eq!(description.architecture.as_deref(), Some("i386:x86-64"));

@@ -1,12 +1,13 @@
 //! Registers of the chosen thread, by their numbers in the target description.
 
 use super::{Client, not_supported};
+use crate::description::Register;
 use crate::error::{Error, Result, Support};
 use crate::hex;
 
 impl Client {
     /// The values of all registers, one after the other as the target description has them (`g`). A byte is `None` if the stub doesn't know its value.
-    /// Stubs may leave out registers at the end.
+    /// Stubs may leave out registers at the end: QEMU sends those of the first feature alone for all processors but x86.
     ///
     /// # Errors
     ///
@@ -40,6 +41,32 @@ impl Client {
             Some(value) => Ok(Some(value)),
             None => Err(Error::unexpected(asked.as_bytes(), &answer)),
         }
+    }
+
+    /// The value of a register of the description, in the debuggee's byte order: from what [`Client::read_registers`] has read, or if it is not in there by
+    /// `p`. `None` if the stub doesn't know it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::read_register`]; [`Error::Unexpected`] for a value of another size.
+    pub fn read_described_register(
+        &mut self,
+        register: &Register,
+        all: &[Option<u8>],
+    ) -> Result<Option<Vec<u8>>> {
+        if all.len() >= register.offset.saturating_add(register.size()) {
+            return Ok(register.value_in(all));
+        }
+        let Some(value) = self.read_register(register.number)? else {
+            return Ok(None);
+        };
+        if value.len() != register.size() {
+            return Err(Error::wrong(
+                format!("p{:x}", register.number).as_bytes(),
+                format!("{} bytes for {} bits", value.len(), register.bits),
+            ));
+        }
+        Ok(value.into_iter().collect())
     }
 
     /// Writes one register, in the debuggee's byte order (`P`).
