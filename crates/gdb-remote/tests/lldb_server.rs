@@ -1,12 +1,13 @@
 //! lldb-server, which connects to the client. `DAPPLE_LLDB_SERVER` names the program, which then has to be there.
 
 use crate::programs::{
-    COUNTS, Program, StubProcess, client, end, register, stop, stub_program, word,
+    COUNTS, LONG, Program, StubProcess, client, end, register, stop, stub_program, word,
 };
 use dapple_gdb_remote::client::BreakpointKind;
 use dapple_gdb_remote::error::Support;
 use dapple_gdb_remote::stop_reply::StopReply;
 use dapple_gdb_remote::{Client, Connection};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
@@ -33,6 +34,10 @@ fn start(program: &Program) -> Option<(StubProcess, Client)> {
         .spawn()
         .unwrap();
     let process = StubProcess(child);
+    let mut polled = [PollFd::new(&listener, PollFlags::IN)];
+    let limit = Timespec::try_from(LONG).unwrap();
+    let count = rustix::event::poll(&mut polled, Some(&limit)).unwrap();
+    assert_eq!(count, 1, "lldb-server does not connect");
     let (socket, _) = listener.accept().unwrap();
     Some((process, client(Connection::over_tcp(socket).unwrap())))
 }
