@@ -222,6 +222,8 @@ impl Drop for Ended {
         if let Some(group) = id.and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
+        // It may have left its group.
+        let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
@@ -258,5 +260,18 @@ mod tests {
         assert_eq!(read("| vgdb"), Ok("|vgdb".to_owned()));
         assert_eq!(read("host"), Err(NoAddress("host".to_owned())));
         assert_eq!(read("host:99999"), Err(NoAddress("host:99999".to_owned())));
+    }
+
+    #[test]
+    fn a_child_that_does_not_end_is_killed() {
+        let command = Address::Command("trap '' HUP TERM; while :; do :; done".to_owned());
+        let stream = Stream::connect(&command, GRACE).unwrap();
+        let Stream::Child { _ended: ended, .. } = &stream else {
+            panic!("no child")
+        };
+        let path = format!("/proc/{}", ended.0.id());
+        assert!(std::fs::exists(&path).unwrap());
+        drop(stream);
+        assert!(!std::fs::exists(&path).unwrap());
     }
 }
