@@ -9,8 +9,18 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail, ensure};
 
 /// The crates to be published, each after those that it depends on.
-const PUBLISHED: [&str; 11] = [
-    "schema", "dap", "check", "trace", "arch", "target", "symbols", "inspect", "engine", "adapter",
+const PUBLISHED: [&str; 12] = [
+    "schema",
+    "dap",
+    "check",
+    "trace",
+    "gdb-remote",
+    "arch",
+    "target",
+    "symbols",
+    "inspect",
+    "engine",
+    "adapter",
     "cli",
 ];
 

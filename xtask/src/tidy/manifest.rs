@@ -3,11 +3,13 @@
 use super::{Finding, Rule};
 
 /// Each crate's permitted dependencies on other crates of the workspace, as in ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 13] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("schema", &[]),
     ("dap", &[]),
     ("dap/fuzz", &["dap"]),
     ("arch", &[]),
+    ("gdb-remote", &[]),
+    ("gdb-remote/fuzz", &["gdb-remote"]),
     ("symbols", &["arch"]),
     ("symbols/fuzz", &["symbols"]),
     ("target", &["arch"]),

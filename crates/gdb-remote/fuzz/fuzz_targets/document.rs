@@ -1,0 +1,8 @@
+//! XML documents.
+#![no_main]
+
+#[allow(dead_code, reason = "each target tries one of them")]
+#[path = "../../tests/properties.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| properties::any_document_is_read(input));

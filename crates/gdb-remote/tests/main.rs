@@ -1,0 +1,12 @@
+//! Tests of the client: against stubs in this process, honest and lying, and against real ones.
+
+mod exchange;
+mod gdbserver;
+mod lldb_server;
+mod lying;
+mod programs;
+mod properties;
+mod qemu;
+mod robustness;
+mod stub;
+mod valgrind;
