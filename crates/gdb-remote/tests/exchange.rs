@@ -13,7 +13,7 @@ use dapple_gdb_remote::{Connection, Error};
 use std::sync::mpsc;
 use std::time::Duration;
 
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(120);
 
 fn thread(number: u64) -> ThreadId {
     ThreadId {
