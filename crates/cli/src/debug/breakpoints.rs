@@ -136,32 +136,21 @@ impl Breakpoint {
         !is_limited && options.log.is_none()
     }
 
-    /// What the adapter is to be sent.
-    /// `always`: it is to stop each time.
+    /// What the adapter is to be sent. `number`: what hits are to it, if it takes only a number. `always`: it is to stop at each hit.
     fn wanted(&self, number: Option<HitNumber>, always: bool) -> Wanted {
-        if always {
-            let options = Options {
-                disabled: self.options.disabled,
-                copies: self.options.copies,
-                ..Options::default()
-            };
-            let plain = Breakpoint {
-                options,
-                ..self.clone()
-            };
-            return plain.wanted(number, false);
-        }
-        let hits = self.options.hits.clone();
-        let first = || hits.as_deref().and_then(first_hit);
-        let hits = match number {
-            None => hits.clone(),
-            Some(HitNumber::First) => first().map(|first| first.to_string()),
-            Some(HitNumber::Passed) => first().map(|first| first.saturating_sub(1).to_string()),
-        };
+        let condition = self.options.condition().filter(|_| !always);
+        let hits = self.options.hits.as_deref().filter(|_| !always);
+        let hits = hits.and_then(|hits| match number {
+            None => Some(hits.to_owned()),
+            Some(HitNumber::First) => first_hit(hits).map(|first| first.to_string()),
+            Some(HitNumber::Passed) => {
+                first_hit(hits).map(|first| first.saturating_sub(1).to_string())
+            }
+        });
         let (file, line) = match &self.place {
             Place::Function(name) => {
                 let mut wanted = FunctionBreakpoint::new(name.clone());
-                wanted.condition = self.options.condition();
+                wanted.condition = condition;
                 wanted.hit_condition = hits;
                 return Wanted::Function(wanted);
             }
@@ -174,7 +163,7 @@ impl Breakpoint {
             wanted.column = Some(*column);
         }
         wanted.mode = self.options.copies.then(|| COPIES.to_owned());
-        wanted.condition = self.options.condition();
+        wanted.condition = condition;
         wanted.hit_condition = hits;
         wanted.log_message.clone_from(&self.options.log);
         Wanted::in_file(file.to_string_lossy(), wanted)
@@ -350,14 +339,12 @@ impl Breakpoints {
         if !self.rules.has_one_a_line || !is_limited {
             return None;
         }
-        let place = { breakpoint.location(None) };
+        let place = breakpoint.location(None);
         let is_beside = |other: &&Breakpoint| {
-            other.number != breakpoint.number
-                && !other.options.disabled
-                && other.stops_always()
-                && place.0.is_some()
-                && other.location(None) == place
+            !other.options.disabled && other.stops_always() && other.location(None) == place
         };
+        // Of functions, the line is not known.
+        place.0?;
         self.list.iter().find(is_beside).map(|other| other.number)
     }
 
@@ -377,6 +364,71 @@ impl Breakpoints {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the adapter is sent for the breakpoint with a number.
+    fn sent(breakpoints: &mut Breakpoints, number: u32) -> String {
+        let capabilities = Capabilities::new();
+        breakpoints.update(Some(Path::new("/a.rs")), &capabilities);
+        let entry = breakpoints.placed.get(BreakpointId(number));
+        match &entry.expect("it was put there").wanted {
+            Some(Wanted::Source(_, breakpoint)) => {
+                let [condition, hits] = [&breakpoint.condition, &breakpoint.hit_condition]
+                    .map(|it| it.as_deref().unwrap_or("-"));
+                format!("{condition} {hits}")
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn hits_are_a_number_where_the_adapter_takes_nothing_else() {
+        for (number, expected) in [
+            (None, "- > 4"),
+            (Some(HitNumber::First), "- 5"),
+            (Some(HitNumber::Passed), "- 4"),
+        ] {
+            let mut breakpoints = Breakpoints::new(BreakpointRules {
+                hit_number: number,
+                ..BreakpointRules::default()
+            });
+            let options = Options {
+                hits: Some("> 4".to_owned()),
+                ..Options::default()
+            };
+            let place = Place::Line(PathBuf::from("/a.rs"), 3);
+            let limited = breakpoints.add(place, Lifetime::Always, options);
+            assert_eq!(sent(&mut breakpoints, limited), expected);
+        }
+        assert_eq!(first_hit(">=5"), Some(5));
+        for other in ["5", "== 5", "% 3", "< 5", "> x", ""] {
+            assert_eq!(first_hit(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_condition_hides_no_other_breakpoint_of_its_line() {
+        let mut breakpoints = Breakpoints::new(BreakpointRules {
+            has_one_a_line: true,
+            ..BreakpointRules::default()
+        });
+        let place = || Place::Line(PathBuf::from("/a.rs"), 3);
+        let options = Options {
+            condition: Some("i == 1".to_owned()),
+            ..Options::default()
+        };
+        let limited = breakpoints.add(place(), Lifetime::Always, options);
+        assert_eq!(sent(&mut breakpoints, limited), "i == 1 -");
+        let until = breakpoints.add(place(), Lifetime::NextStop, Options::default());
+        assert_eq!(sent(&mut breakpoints, limited), "- -");
+        let found = breakpoints.get(limited).expect("it is there");
+        assert_eq!(breakpoints.stops_beside(found), Some(until));
+        breakpoints.remove(until);
+        assert_eq!(sent(&mut breakpoints, limited), "i == 1 -");
+        // Elsewhere, each has its own.
+        breakpoints.rules.has_one_a_line = false;
+        breakpoints.add(place(), Lifetime::NextStop, Options::default());
+        assert_eq!(sent(&mut breakpoints, limited), "i == 1 -");
+    }
 
     #[test]
     fn answers_find_their_breakpoints_by_order_and_later_by_id() {
