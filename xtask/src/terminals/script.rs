@@ -121,7 +121,7 @@ pub const STEPS: &[Step] = &[
     prompt("p $", "p $ + 1", &["^8$|= 8$"]),
     prompt("whatis", "whatis sum", &["int|i32|number"]),
     prompt("set", "set sum = 100", &["100"]),
-    prompt("undisplay", "undisplay 1", &["^$|^[^!]*$"]),
+    prompt("undisplay", "undisplay 1", &["!\\S"]),
     prompt("watch", "watch sum", &["watch.*sum"]),
     prompt(
         "continue to a watchpoint",
