@@ -97,15 +97,15 @@ pub fn thread(thread: &ThreadInfo) -> Thread {
 /// The body of a `process` event.
 pub fn process(process: &ProcessInfo) -> ProcessEventBody {
     let body = ProcessEventBody::new(process.program.display().to_string())
-        .with_is_local_process(true)
+        .with_is_local_process(process.start != Start::Remote)
         .with_start_method(match process.start {
             Start::Launched => ProcessEventStartMethod::Launch,
-            Start::Attached | Start::PostMortem => ProcessEventStartMethod::Attach,
+            Start::Attached | Start::PostMortem | Start::Remote => ProcessEventStartMethod::Attach,
         })
         .with_pointer_size(64);
     match process.start {
-        // Another process may have its id by now.
-        Start::PostMortem => body,
+        // Another process may have its id by now, or has it on this system.
+        Start::PostMortem | Start::Remote => body,
         Start::Launched | Start::Attached => body.with_system_process_id(i64::from(process.pid)),
     }
 }

@@ -1,5 +1,6 @@
 //! The registers of a thread or a frame, by their DWARF numbers (ABI figure 3.36).
 
+pub mod described;
 pub mod extended;
 pub mod named;
 pub mod shown;

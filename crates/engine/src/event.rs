@@ -126,6 +126,9 @@ pub enum Event {
     LeaksNotLookedFor,
     /// The process runs another program (exec). The modules that exec maps were reported before; its libraries follow.
     Executed,
+    /// The debugger can't reach the process any more: the end of a sentence that says why, for example that a stub has closed its connection.
+    /// What has become of the process isn't known. The last event, in place of [`Event::Exited`].
+    Lost(String),
     /// The program ended, or the engine can't debug it any longer. The last event.
     Exited(ExitStatus),
 }

@@ -55,6 +55,7 @@ mod past_jumps;
 mod pauses;
 mod queries;
 mod recursion;
+mod remote;
 mod repeated_instructions;
 mod repeated_lines;
 mod restart_frame;
@@ -322,6 +323,7 @@ impl Owner {
             }
             Err(error) => {
                 tracing::error!(%error, "waiting for the program failed");
+                self.leaving.lost = Some(error.to_string());
                 self.abandon();
             }
         }
@@ -540,7 +542,7 @@ impl Owner {
         if self.is_stopped() {
             self.arm_again();
         }
-        if self.is_stopped() && (!self.debuggee.of_launched || self.is_recorded()) {
+        if self.is_stopped() && (!self.dies_with_debugger() || self.is_recorded()) {
             self.clean_for_stop();
         }
         self.settle_in_present(self.stop.current);
@@ -607,6 +609,7 @@ impl Owner {
             true => self.link.output.finish_and_discard(),
             false => self.link.output.finish(),
         }
-        self.tell(Event::Exited(status));
+        let lost = self.leaving.lost.take().map(Event::Lost);
+        self.tell(lost.unwrap_or(Event::Exited(status)));
     }
 }

@@ -38,6 +38,7 @@ use dapple_target::launch::LaunchOptions;
 pub use dapple_target::linux::readable;
 pub use dapple_target::linux::wait::Waker;
 pub use dapple_target::process_info::{ProcessInfo, Start};
+pub use dapple_target::remote::{RemoteOptions, RemoteStart, StubAddress};
 pub use keeper::Keep;
 use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
@@ -109,6 +110,28 @@ impl Session {
         };
         let (keeper, process) = Keeper::begin(keep, failed, move |queue| {
             Owner::attach(&options, events, queue)
+        })?;
+        Ok(Session { keeper, process })
+    }
+
+    /// Connects to a stub of gdb's remote protocol, whose process is stopped then. Its symbols are available. Events go to `events`, first of
+    /// them the modules found. Dropping the session lets the process go on.
+    ///
+    /// # Errors
+    /// [`Error::Connect`] with a sentence the user can act on.
+    pub fn connect_kept(
+        options: RemoteOptions,
+        debug_info: DebugInfoOptions,
+        events: Sender<Event>,
+        keep: Keep,
+    ) -> Result<Session, Error> {
+        let address = options.address.to_string();
+        let failed = move || Error::Connect {
+            address,
+            reason: "the debugger failed meanwhile".into(),
+        };
+        let (keeper, process) = Keeper::begin(keep, failed, move |queue| {
+            Owner::connect(&options, debug_info, events, queue)
         })?;
         Ok(Session { keeper, process })
     }

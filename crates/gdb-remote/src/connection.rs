@@ -194,6 +194,13 @@ impl Connection {
         self.closed
     }
 
+    /// What becomes readable when the stub sends something, for callers that wait for other things, too. Bytes that have been read already are
+    /// not seen there: [`Connection::receive_running`] with a deadline that has passed takes those first.
+    #[must_use]
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.stream.input()
+    }
+
     /// Sends a packet and waits for its acknowledgement, but for no answer.
     ///
     /// # Errors

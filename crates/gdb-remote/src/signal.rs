@@ -118,6 +118,67 @@ signals! {
     151 Librt "SIGLIBRT",
 }
 
+/// The signals of Linux in the order of its numbers, from 1 on: those of all processors but alpha, hppa, mips and sparc (signal(7)). Number 16
+/// (SIGSTKFLT) has none here.
+const LINUX: [Signal; 31] = [
+    Signal::Hup,
+    Signal::Int,
+    Signal::Quit,
+    Signal::Ill,
+    Signal::Trap,
+    Signal::Abrt,
+    Signal::Bus,
+    Signal::Fpe,
+    Signal::Kill,
+    Signal::Usr1,
+    Signal::Segv,
+    Signal::Usr2,
+    Signal::Pipe,
+    Signal::Alrm,
+    Signal::Term,
+    Signal::Other(143),
+    Signal::Chld,
+    Signal::Cont,
+    Signal::Stop,
+    Signal::Tstp,
+    Signal::Ttin,
+    Signal::Ttou,
+    Signal::Urg,
+    Signal::Xcpu,
+    Signal::Xfsz,
+    Signal::Vtalrm,
+    Signal::Prof,
+    Signal::Winch,
+    Signal::Io,
+    Signal::Pwr,
+    Signal::Sys,
+];
+
+impl Signal {
+    /// The signal with this number in Linux. [`Signal::None`] for 0 and numbers that Linux doesn't have.
+    #[must_use]
+    pub fn from_linux(number: i32) -> Signal {
+        match u8::try_from(number) {
+            Ok(number @ 1..=31) => LINUX[usize::from(number) - 1],
+            Ok(number @ 32..=64) => Signal::Realtime(number),
+            _ => Signal::None,
+        }
+    }
+
+    /// The signal's number in Linux. `None` if it has none.
+    #[must_use]
+    pub fn linux(self) -> Option<i32> {
+        match self {
+            Signal::Realtime(number @ 32..=64) => Some(i32::from(number)),
+            Signal::Other(_) => None,
+            _ => {
+                let index = LINUX.iter().position(|signal| *signal == self)?;
+                i32::try_from(index + 1).ok()
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

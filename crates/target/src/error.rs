@@ -54,6 +54,14 @@ pub enum Error {
         /// A sentence the user can act on.
         reason: String,
     },
+    /// The process behind a stub can't be debugged.
+    #[error("cannot debug what is at {address}: {reason}")]
+    Connect {
+        /// Where the stub is.
+        address: String,
+        /// A sentence the user can act on.
+        reason: String,
+    },
     /// The core file can't be used.
     #[error("cannot open the core file {}: {reason}", core.display())]
     Core {

@@ -1,4 +1,5 @@
-//! The debuggee as an object with memory, registers and threads: a live Linux process ([`linux`]), or a core file ([`core_file`]).
+//! The debuggee as an object with memory, registers and threads: a live Linux process ([`linux`]), one behind a stub ([`remote`]), or a core
+//! file ([`core_file`]).
 //!
 //! Most functions here make system calls or read a file. None decides what a stop means or how to react to it; the engine above does.
 //!
@@ -23,6 +24,7 @@ pub mod probe;
 pub mod process;
 pub mod process_info;
 pub mod processes;
+pub mod remote;
 pub mod signal_info;
 pub mod signals;
 pub mod stream;

@@ -1,7 +1,7 @@
 //! A process as the engine runs it: its threads' states, its memory, its events.
 //!
 //! [`Process`] is the interface between the engine, which decides, and whatever executes the program. A live process on this machine is
-//! [`crate::linux::live_process::LiveProcess`]; it is the only one so far. What the engine only looks at has an interface of its own, for
+//! [`crate::linux::live_process::LiveProcess`], one behind a stub [`crate::remote::RemoteProcess`]. What the engine only looks at has an interface of its own, for
 //! live processes and core files alike (`Inspect` in `dapple-inspect`).
 //!
 //! The methods take `&self`, because memory is read through shared references while the process is being controlled. Only the thread that
@@ -16,6 +16,7 @@ use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::trap::TRAP;
 use dapple_arch::watch_slots::{SLOTS, Slot};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -59,6 +60,11 @@ pub struct Peeked {
 pub trait Process: Memory + Debug + Send + Sync {
     /// The process's id, which is its first thread's, too.
     fn id(&self) -> ThreadId;
+
+    /// Whether it runs on this system: its ids, clocks and files are this system's.
+    fn is_local(&self) -> bool {
+        true
+    }
 
     /// The process `id` as seen by the same debugger: this process after it has executed another program, or a forked child.
     ///
@@ -302,6 +308,39 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// # Errors
     /// There is no memory at a part of the range.
     fn write(&self, address: Address, bytes: &[u8]) -> io::Result<()>;
+
+    /// Whether breakpoints aren't seen in memory, because something else inserts them and hides them: then memory must not be written where
+    /// one is but with the program's own bytes.
+    fn hides_breakpoints(&self) -> bool {
+        false
+    }
+
+    /// Whether a thread that has run into an inserted breakpoint is moved back to it. Else it is behind the breakpoint instruction.
+    fn moves_back(&self) -> bool {
+        false
+    }
+
+    /// Inserts a breakpoint instruction.
+    ///
+    /// # Errors
+    /// There is no memory, or no breakpoint can be inserted there.
+    fn insert_breakpoint(&self, address: Address) -> io::Result<()> {
+        self.write(address, &[TRAP])
+    }
+
+    /// Removes a breakpoint instruction, below which is the byte `original`.
+    ///
+    /// # Errors
+    /// There is no memory any more.
+    fn remove_breakpoint(&self, address: Address, original: u8) -> io::Result<()> {
+        self.write(address, &[original])
+    }
+
+    /// Whether a breakpoint instruction is at an address. In memory, it may be the program's own.
+    fn has_breakpoint(&self, address: Address) -> bool {
+        let mut byte = [0];
+        self.read(address, &mut byte).is_ok() && byte[0] == TRAP
+    }
 
     /// A number that differs whenever memory may have changed, provided that no thread runs.
     fn changes(&self) -> u64;

@@ -26,7 +26,7 @@ impl ProcessInfo {
         match self.start {
             Start::Launched => privileges::lost(ThreadId(self.pid), &self.program),
             // It was executed without a tracer, so it has lost no privileges.
-            Start::Attached | Start::PostMortem => None,
+            Start::Attached | Start::PostMortem | Start::Remote => None,
         }
     }
 }
@@ -40,4 +40,6 @@ pub enum Start {
     Attached,
     /// It has ended; the session debugs its core file.
     PostMortem,
+    /// It is behind a stub, perhaps on another machine: its id is not one of this system's.
+    Remote,
 }

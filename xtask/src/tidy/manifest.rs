@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("gdb-remote/fuzz", &["gdb-remote"]),
     ("symbols", &["arch"]),
     ("symbols/fuzz", &["symbols"]),
-    ("target", &["arch"]),
+    ("target", &["arch", "gdb-remote"]),
     ("inspect", &["arch", "symbols", "target"]),
     ("engine", &["arch", "symbols", "target", "inspect"]),
     ("adapter", &["dap", "engine"]),

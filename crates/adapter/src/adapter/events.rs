@@ -95,6 +95,7 @@ impl Adapter {
             Event::RuntimesKnown(runtimes) => exceptions::send_filters(self, runtimes, outbox),
             Event::LeaksNotLookedFor => say(outbox, to_dap::LEAKS),
             Event::Executed => self.executed(outbox),
+            Event::Lost(why) => self.send_loss(&why, outbox),
             Event::Exited(status) => self.send_exit(status, outbox),
             other => tracing::warn!(?other, "an event of a kind that is not passed on"),
         }
@@ -197,11 +198,34 @@ impl Adapter {
         outbox.event::<BreakpointEvent>(BreakpointEventBody::new(reason, breakpoint));
     }
 
-    fn send_exit(&mut self, status: ExitStatus, outbox: &Outbox) {
+    fn finish_output(&mut self, outbox: &Outbox) {
         for stream in [Stream::Stdout, Stream::Stderr] {
             let text = self.stream(stream).finish();
             send_output(outbox, to_dap::category(stream), text);
         }
+    }
+
+    fn forget_debuggee(&mut self) {
+        self.resumed();
+        self.phase = Phase::Ended;
+        self.debuggee = None;
+        self.untraced = None;
+        self.fetched.progress = None;
+    }
+
+    /// The process can't be reached any more: nobody knows whether it has exited.
+    fn send_loss(&mut self, why: &str, outbox: &Outbox) {
+        self.finish_output(outbox);
+        say(
+            outbox,
+            &format!("the program can't be reached any more: {why}"),
+        );
+        self.forget_debuggee();
+        outbox.event::<TerminatedEvent>(Default::default());
+    }
+
+    fn send_exit(&mut self, status: ExitStatus, outbox: &Outbox) {
+        self.finish_output(outbox);
         // In a restart, the user would take this message for the end of the new run.
         if !self.begun_again {
             match status {
@@ -216,11 +240,7 @@ impl Adapter {
                 }
             }
         }
-        self.resumed();
-        self.phase = Phase::Ended;
-        self.debuggee = None;
-        self.untraced = None;
-        self.fetched.progress = None;
+        self.forget_debuggee();
         outbox.event::<ExitedEvent>(to_dap::exited(status));
         outbox.event::<TerminatedEvent>(Default::default());
     }

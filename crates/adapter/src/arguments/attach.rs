@@ -3,6 +3,7 @@
 use super::Start;
 use super::given::{Common, Given};
 use dapple_dap::message::Raw;
+use dapple_engine::session::{RemoteOptions, RemoteStart, StubAddress};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -36,6 +37,8 @@ pub enum Target {
         /// The program, if the arguments name it.
         program: Option<PathBuf>,
     },
+    /// A process behind a stub.
+    Remote(Box<RemoteOptions>),
 }
 
 impl AttachArguments {
@@ -57,6 +60,9 @@ impl AttachArguments {
 fn target(given: &Given) -> Result<Target, String> {
     let refused = |sentence: &str| Err(sentence.to_owned());
     let program = given.program.clone();
+    if let Some(address) = given.stub.address() {
+        return remote(given, address);
+    }
     if let Some(core) = given.core.clone() {
         return match given.pid.is_some() || given.wait_for {
             true => refused(
@@ -72,9 +78,34 @@ fn target(given: &Given) -> Result<Target, String> {
         (None, Some(name), false) => Ok(Target::Named(name)),
         (None, Some(name), true) => Ok(Target::Next(name)),
         (None, None, _) => Err(given.common.with_warnings(
-            "which process? give `pid`, or `program`: the name or path of an executable; or a `coreFile`",
+            "which process? give `pid`, or `program`: the name or path of an executable; or a `coreFile`, or the `target` of a stub",
         )),
     }
+}
+
+/// The process behind a stub.
+fn remote(given: &Given, address: StubAddress) -> Result<Target, String> {
+    let refused = |sentence: &str| Err(sentence.to_owned());
+    if given.core.is_some() || given.wait_for {
+        return refused("`target` is a stub: give neither `coreFile` nor `waitFor`");
+    }
+    let start = match (given.pid, given.stub.command.split_first()) {
+        (Some(_), Some(_)) => {
+            return refused("`remoteCommand` is started, and `pid` attached to: give one of them");
+        }
+        (Some(pid), None) => RemoteStart::Attach(u64::from(pid.unsigned_abs())),
+        (None, Some((program, arguments))) => {
+            let arguments = arguments.iter().map(|it| it.to_string_lossy().into_owned());
+            RemoteStart::Run(program.into(), arguments.collect())
+        }
+        (None, None) => RemoteStart::Present,
+    };
+    Ok(Target::Remote(Box::new(RemoteOptions {
+        address,
+        start,
+        program: given.program.clone(),
+        sysroot: given.stub.sysroot.clone(),
+    })))
 }
 
 #[cfg(test)]

@@ -16,11 +16,13 @@ use crate::source_map::SourceMap;
 use dapple_dap::message::Raw;
 use dapple_engine::forks::FollowForks;
 use dapple_engine::launch::LaunchOptions;
+use dapple_engine::session::StubAddress;
 use dapple_engine::session::breakpoints::WhereDecided;
 use dapple_engine::session::stepping::{SkipList, ThirdParty};
 use dapple_engine::signals::SignalTable;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The most warnings about ignored arguments.
@@ -58,6 +60,34 @@ pub struct Given {
     pub core: Option<PathBuf>,
     /// The socket of the session that hands over the process.
     pub handed_over: Option<PathBuf>,
+    /// Where the stub of a remote process is.
+    pub stub: GivenStub,
+}
+
+/// What is said of a stub.
+#[derive(Debug, Default)]
+pub struct GivenStub {
+    /// Where it is.
+    pub address: Option<StubAddress>,
+    /// A host and a port, which are arguments of their own in other debuggers.
+    pub host: Option<String>,
+    /// See `host`.
+    pub port: Option<u16>,
+    /// A folder with a copy of the other machine's files.
+    pub sysroot: Option<PathBuf>,
+    /// A program of the other machine and its arguments.
+    pub command: Vec<OsString>,
+}
+
+impl GivenStub {
+    /// Where the stub is.
+    pub fn address(&self) -> Option<StubAddress> {
+        let pair = || {
+            let host = self.host.clone().unwrap_or_else(|| "localhost".to_owned());
+            Some(StubAddress::Tcp(host, self.port?))
+        };
+        self.address.clone().or_else(pair)
+    }
 }
 
 /// The arguments that `launch` and `attach` share.

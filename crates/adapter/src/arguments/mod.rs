@@ -12,6 +12,7 @@ mod given;
 mod launch;
 mod others;
 pub mod page;
+mod remote;
 mod row;
 pub mod schema;
 mod show_disassembly;

@@ -6,7 +6,8 @@ use super::Start;
 const LLDB: &str = "these are commands of LLDB, which isn't here";
 
 /// The message about arguments for remote debugging.
-const ELSEWHERE: &str = "only processes of this machine are debugged; to debug on another, run the adapter there (`dapple dap --listen`, or your editor's remote sessions)";
+const ELSEWHERE: &str =
+    "`target` with \"request\": \"attach\" says where a stub is, such as a gdbserver";
 
 /// The messages, each with the names of its arguments.
 const MESSAGES: &[(&[&str], &str)] = &[
@@ -56,13 +57,10 @@ const MESSAGES: &[(&[&str], &str)] = &[
     (
         &[
             "pipeTransport",
-            "miDebuggerServerAddress",
             "useExtendedRemote",
             "stopAtConnect",
             "debugServerPath",
             "debugServerArgs",
-            "gdb-remote-port",
-            "gdb-remote-hostname",
             "platformName",
             "deploySteps",
             "remote",

@@ -2,12 +2,12 @@
 //!
 //! To add an argument, add a row here and a test of its effect to `tests/every_argument.md`, and run `cargo xtask codegen`.
 
-use super::Start;
 use super::aliases::ALIASES;
 use super::attach::HANDED_OVER;
 use super::built::{CARGO, COMMAND, VARIABLES};
 use super::launch::Console;
 use super::row::{Origin, Requests, Row};
+use super::{Start, remote};
 use crate::argument_values::shape::{Field, Shape, Word};
 use crate::argument_values::{
     boolean, file, path, paths, process_id, signals, sink, skip, stdin, string, third_party,
@@ -44,7 +44,9 @@ pub const CLIENTS_OWN: [&str; 15] = [
 pub fn rows(start: Start) -> impl Iterator<Item = &'static Row> {
     ALIASES
         .iter()
+        .chain(remote::ALIASES)
         .chain(ARGUMENTS)
+        .chain(remote::ARGUMENTS)
         .filter(move |row| row.is_for(start))
 }
 

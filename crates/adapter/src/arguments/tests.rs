@@ -35,6 +35,9 @@ fn read(start: Start, name: &str, value: &Value) -> Result<Vec<String>, String> 
         Start::Attach if name.contains("ore") => BTreeMap::new(),
         Start::Attach => arguments(&[("pid", &pid)]),
     };
+    if name == "sysroot" || name == "remoteCommand" {
+        entries = arguments(&[("target", &json!("localhost:1"))]);
+    }
     if name == "processId" {
         entries.clear();
     }

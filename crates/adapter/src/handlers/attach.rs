@@ -16,6 +16,7 @@ use dapple_engine::attach::AttachOptions;
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
+use dapple_engine::session::RemoteOptions;
 use dapple_engine::{Error, Session, session};
 use std::convert::Infallible;
 
@@ -65,6 +66,13 @@ pub fn attach(
             Err(failure) => fail(adapter, failure, responder, outbox),
         },
         Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
+        Target::Remote(remote) => {
+            let debug_info = options.debug_info;
+            match connect(adapter, *remote, debug_info, outbox, client) {
+                Ok(()) => responder.respond(Empty),
+                Err(failure) => fail(adapter, failure, responder, outbox),
+            }
+        }
         Target::Core { core, program } => {
             let core = CoreOptions {
                 core,
@@ -83,6 +91,29 @@ pub fn attach(
             }
         }
     }
+}
+
+/// Connects to a stub.
+fn connect(
+    adapter: &mut Adapter,
+    options: RemoteOptions,
+    debug_info: DebugInfoOptions,
+    outbox: &Outbox,
+    client: &ClientConventions,
+) -> Result<(), Failure> {
+    let _progress = LateProgress::start(outbox, format!("Connecting to {}", options.address));
+    let events = adapter.engine_events.take();
+    let events = events.ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
+    let debuggee =
+        Session::connect_kept(options, debug_info, events, adapter.keep()).map_err(|error| {
+            match error {
+                Error::Connect { address, reason } => {
+                    Failure::new(format!("attach: `target` {address}: {reason}"))
+                }
+                other => to_dap::failure(&other),
+            }
+        })?;
+    begin(adapter, debuggee, outbox, client)
 }
 
 fn open_core(adapter: &mut Adapter, core: &CoreOptions, outbox: &Outbox) -> Result<(), Failure> {

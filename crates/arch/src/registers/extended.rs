@@ -5,13 +5,13 @@ use crate::extended_floats::from_extended;
 
 /// Offsets in that format, in bytes.
 const MXCSR: usize = 24;
-const STACK: usize = 32;
-const XMM: usize = 160;
+pub(super) const STACK: usize = 32;
+pub(super) const XMM: usize = 160;
 /// Offset of a bit mask of the components that the system saves. Linux stores it in bytes that the CPU leaves unused (`NT_X86_XSTATE`).
-const KEPT: usize = 464;
+pub(super) const KEPT: usize = 464;
 /// Offset of a bit mask of the components that aren't in their initial state (XSTATE_BV).
-const IN_USE: usize = 512;
-const YMM_UPPER: usize = 576;
+pub(super) const IN_USE: usize = 512;
+pub(super) const YMM_UPPER: usize = 576;
 /// The bits of these masks for x87, SSE, and the upper halves of the AVX registers.
 const FPU: u64 = 1;
 const SSE: u64 = 1 << 1;
@@ -156,6 +156,23 @@ fn vectors(bytes: &[u8], at: usize) -> Option<[u128; 16]> {
         *vector = u128::from_le_bytes(*chunk);
     }
     Some(vectors)
+}
+
+/// Sets the low 16 bytes of the vector registers in a state, as far as it has them.
+pub fn set_vectors(state: &mut [u8], vectors: &[u128; 16]) {
+    let places = state.iter_mut().skip(XMM);
+    let bytes = vectors.iter().flat_map(|vector| vector.to_le_bytes());
+    places.zip(bytes).for_each(|(to, from)| *to = from);
+    if let Some(in_use) = word(state, IN_USE)
+        && let Some(place) = state.get_mut(IN_USE..IN_USE + 8)
+    {
+        place.copy_from_slice(&(in_use | SSE).to_le_bytes());
+    }
+}
+
+/// The top of the x87 register stack. `None`: the state is cut short.
+pub fn x87_top(state: &[u8]) -> Option<[u8; 10]> {
+    state.get(STACK..)?.first_chunk().copied()
 }
 
 /// Sets SSE's control and status register in a state.

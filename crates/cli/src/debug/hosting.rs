@@ -17,7 +17,11 @@ impl Options {
             .first()
             .map(|word| word.to_string_lossy().into_owned());
         let path = |path: &Path| path.display().to_string();
-        let given = || self.attach.clone().or(self.launch.clone());
+        let given = || {
+            { self.attach.clone() }
+                .or(self.launch.clone())
+                .or(self.target.clone())
+        };
         let core = || self.core.as_deref().map(path);
         let replayed = || self.replay.as_deref().map(path);
         let given = first.or_else(given).or_else(core).or_else(replayed);
@@ -57,6 +61,8 @@ impl Options {
             attach,
             wait,
             core,
+            target,
+            sysroot,
             cargo,
             replay,
             program,
@@ -96,6 +102,8 @@ impl Options {
         given.option("--attach", attach);
         given.flag("--wait", wait);
         given.option("--core", core);
+        given.option("--target", target);
+        given.option("--sysroot", sysroot);
         given.flag("--cargo", cargo);
         given.0.push("--".into());
         given.0.extend(program);

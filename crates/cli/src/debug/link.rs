@@ -104,6 +104,15 @@ pub enum Attach {
         /// Whether to wait for the next process of that name to start.
         wait: bool,
     },
+    /// What is behind a stub of gdb's remote protocol.
+    Stub {
+        /// Where the stub is.
+        address: String,
+        /// The program's file on this machine, absolute.
+        program: Option<PathBuf>,
+        /// A folder with a copy of the other machine's files, absolute.
+        sysroot: Option<PathBuf>,
+    },
     /// A core file.
     Core {
         /// The file.

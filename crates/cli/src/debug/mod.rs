@@ -166,8 +166,16 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "attach")]
     pub core: Option<PathBuf>,
 
+    /// Debug what is behind a stub, such as gdbserver or QEMU: HOST:PORT, unix:PATH, or |COMMAND; PROGRAM is its file on this machine
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["attach", "core", "launch", "attach_with"])]
+    pub target: Option<String>,
+
+    /// With --target, a folder with a copy of the other machine's libraries
+    #[arg(long, value_name = "DIR", requires = "target")]
+    pub sysroot: Option<PathBuf>,
+
     /// Debug what cargo builds: what follows are the arguments of `cargo run`, `test`, `bench` or `build`
-    #[arg(long, conflicts_with_all = ["attach", "core"])]
+    #[arg(long, conflicts_with_all = ["attach", "core", "target"])]
     pub cargo: bool,
 
     /// The recording to replay in place of a program (`dapple replay`)
@@ -178,7 +186,7 @@ pub struct Options {
     // One list, because only then are options after the program taken as the program's.
     #[arg(
         value_names = ["PROGRAM", "ARGS"],
-        required_unless_present_any = ["attach", "core", "cargo", "launch", "attach_with", "json_schema", "command_table"],
+        required_unless_present_any = ["attach", "core", "target", "cargo", "launch", "attach_with", "json_schema", "command_table"],
         num_args = 1..,
         trailing_var_arg = true,
         allow_hyphen_values = true
@@ -324,6 +332,8 @@ fn begin(
         attach: options.attach,
         wait: options.wait,
         core: options.core,
+        target: options.target,
+        sysroot: options.sysroot,
         cargo: options.cargo,
         replay: options.replay,
     };
@@ -424,6 +434,8 @@ struct ProgramOptions {
     attach: Option<String>,
     wait: bool,
     core: Option<PathBuf>,
+    target: Option<String>,
+    sysroot: Option<PathBuf>,
     cargo: bool,
     replay: Option<PathBuf>,
 }
@@ -464,7 +476,11 @@ impl ProgramOptions {
             let path = PathBuf::from(&target);
             (path, Attach::Process { target, wait })
         });
-        match core.or(process) {
+        let stub = match self.target {
+            Some(address) => Some(stub(address, &given, self.sysroot)?),
+            None => None,
+        };
+        match core.or(process).or(stub) {
             Some((path, attach)) => Ok(Program {
                 path,
                 attach: Some(attach),
@@ -489,6 +505,37 @@ impl ProgramOptions {
             None => find_program(&given, texts(words)?, adapter, screen),
         }
     }
+}
+
+/// What is behind a stub, and the program's file if it is given.
+fn stub(
+    address: String,
+    program: &Path,
+    sysroot: Option<PathBuf>,
+) -> anyhow::Result<(PathBuf, Attach)> {
+    let program = match program.as_os_str().is_empty() {
+        true => None,
+        false => {
+            let path = program.canonicalize();
+            Some(path.with_context(|| format!("can't debug {}", program.display()))?)
+        }
+    };
+    let sysroot = match sysroot {
+        Some(folder) => {
+            let path = folder.canonicalize();
+            Some(path.with_context(|| format!("--sysroot {}", folder.display()))?)
+        }
+        None => None,
+    };
+    let path = PathBuf::from(&address);
+    Ok((
+        path,
+        Attach::Stub {
+            address,
+            program,
+            sysroot,
+        },
+    ))
 }
 
 /// A program, or a process, for which the user has given arguments. Perhaps the program is given beside them.
@@ -646,6 +693,7 @@ fn greeting(program: &Program, style: Style) -> String {
         None if program.replay.is_some() => Some(("Replaying", "`b main`, `run` and `rc`")),
         None => None,
         Some(Attach::Process { .. } | Attach::Given) => Some(("Attaching to", "`bt` and `c`")),
+        Some(Attach::Stub { .. }) => Some(("Connecting to", "`bt` and `c`")),
         Some(Attach::Core { .. }) => Some(("Looking at the core file", "`bt` and `locals`")),
     };
     if let Some((what, commands)) = attaches {

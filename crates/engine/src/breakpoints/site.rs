@@ -257,8 +257,7 @@ impl PatchedMemory {
             }
         };
         let stays_out = self.lifted || self.quiet && reason.is_for_stops();
-        let byte = if stays_out { byte } else { [TRAP] };
-        if let Err(error) = self.process.write(address, &byte) {
+        if !stays_out && let Err(error) = self.process.insert_breakpoint(address) {
             strike(&mut self.guardian, note);
             return Err(error);
         }
@@ -298,7 +297,7 @@ impl PatchedMemory {
         }
         self.removed.insert((address, vec![TRAP]), vec![original]);
         // The memory may be gone with its module.
-        let _ = self.process.write(address, &[original]);
+        let _ = self.process.remove_breakpoint(address, original);
         strike(&mut self.guardian, note);
     }
 
@@ -337,6 +336,9 @@ impl PatchedMemory {
         let Some(site) = self.sites.get(&address).filter(|site| self.is_in(site)) else {
             return false;
         };
+        if site.jump.is_none() {
+            return !self.process.has_breakpoint(address);
+        }
         let mut now = [0; JUMP];
         let now = &mut now[..site.size()];
         self.process.read(address, now).is_err() || *now != site.inserted()[..site.size()]
@@ -477,8 +479,7 @@ impl PatchedMemory {
 
     /// Whether the byte in memory is an `int3`, ours or not.
     pub(crate) fn traps_at(&self, address: Address) -> bool {
-        let mut byte = [0];
-        self.process.read(address, &mut byte).is_ok() && byte[0] == TRAP
+        self.process.has_breakpoint(address)
     }
 
     /// Reads the program's memory without what was inserted, up to where memory ends. Returns the number of bytes read.
@@ -509,7 +510,7 @@ impl PatchedMemory {
                 if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
                     guardian.change(note, *byte);
                 }
-                if !self.lifted {
+                if !self.lifted && !self.process.hides_breakpoints() {
                     *byte = TRAP;
                 }
             }
@@ -567,7 +568,7 @@ impl PatchedMemory {
                 continue;
             }
             // A child that was forked before the jump was put in has an `int3`. Anything else the program has written there itself.
-            if now[0] == TRAP || now[..size] == site.inserted()[..size] {
+            if copy.has_breakpoint(*address) || now[..size] == site.inserted()[..size] {
                 let _ = exchange(copy, *address, &site.original[..size]);
             }
         }
@@ -635,14 +636,16 @@ fn before(address: Address) -> Address {
 
 /// Writes the bytes of a site. If there are several, an `int3` is there meanwhile: threads may come, and the debugger may be killed.
 fn exchange(process: &dyn Process, at: Address, bytes: &[u8]) -> io::Result<()> {
-    if let [first, rest @ ..] = bytes
-        && !rest.is_empty()
-    {
-        process.write(at, &[TRAP])?;
-        process.write(at.offset(1), rest)?;
-        return process.write(at, &[*first]);
+    match bytes {
+        [] => Ok(()),
+        [TRAP] => process.insert_breakpoint(at),
+        [original] => process.remove_breakpoint(at, *original),
+        [first, rest @ ..] => {
+            process.write(at, &[TRAP])?;
+            process.write(at.offset(1), rest)?;
+            process.write(at, &[*first])
+        }
     }
-    process.write(at, bytes)
 }
 
 fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {

@@ -18,6 +18,7 @@ use dapple_target::linux::guardian::Guardian;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::process::Process;
 use dapple_target::process::{Peeked, Resume, Waited};
+use dapple_target::process_info::Start;
 use dapple_target::wait_event::WaitEvent;
 use std::io;
 
@@ -57,9 +58,13 @@ impl Owner {
         }
     }
 
-    /// Whether the process that is shown is killed if the debugger is: a debugger has launched it or an ancestor of it, or it is a copy.
+    /// Whether the process that is shown is killed if the debugger is: a debugger has launched it or an ancestor of it, or it is a copy. Also if
+    /// it is behind a stub, whose affair it is what becomes of it then.
     pub(super) fn dies_with_debugger(&self) -> bool {
-        self.debuggee.of_launched || self.history_live().is_some_and(LiveProcess::is_copy)
+        let debuggee = self.debuggee;
+        debuggee.of_launched
+            || debuggee.start == Start::Remote
+            || self.history_live().is_some_and(LiveProcess::is_copy)
     }
 
     /// Waits for the next event of any thread, or of the thread `one` if it is given.
@@ -130,7 +135,7 @@ impl Owner {
     /// Starts a guardian for the process after exec, or for a child that takes the process's place. `None`: none is needed, because the
     /// process was launched; or none can be started.
     pub(super) fn guardian_of(&self, process: ThreadId) -> Option<Guardian> {
-        (!self.debuggee.of_launched)
+        (!self.dies_with_debugger())
             .then(|| guardian_of(process))
             .flatten()
     }

@@ -38,7 +38,7 @@ impl Owner {
     /// single-stepped, and is one byte after a site with a longer instruction. `None`: not sure, anything may have trapped. Moves the thread
     /// back to the site; the kernel gets the corrected instruction pointer only once it is known how the thread goes on.
     pub(super) fn ran_into(&mut self, thread: ThreadId) -> Option<Address> {
-        if self.last_run(thread) != How::Continue {
+        if self.last_run(thread) != How::Continue || self.process().moves_back() {
             return None;
         }
         let mut registers = self.registers(thread)?;

@@ -167,6 +167,9 @@ impl Live for Owner {
     }
 
     fn monotonic_time(&self) -> Option<Duration> {
+        if !self.process().is_local() {
+            return None;
+        }
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         Duration::try_from(now).ok()
     }

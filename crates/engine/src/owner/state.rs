@@ -137,5 +137,7 @@ pub(super) struct Leaving {
     pub(super) detaching: bool,
     /// Whether the process is to be left stopped by SIGSTOP when it is detached.
     pub(super) suspend: bool,
+    /// Why the process can't be reached any more.
+    pub(super) lost: Option<String>,
     pub(super) over: bool,
 }

@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// The `si_code` of an executed `int3`.
 const SI_KERNEL: i32 = 0x80;
 
+/// The `si_code` by which a process that moves threads back to breakpoints tells of a trap instruction that is none of these (`TRAP_BRKPT`).
+const OWN_TRAP: i32 = 1;
+
 /// The cause of a SIGTRAP.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Trap {
@@ -81,7 +84,8 @@ impl Owner {
                 false => self.signalled(thread, libc::SIGTRAP),
             };
         }
-        if info.code != SI_KERNEL && self.last_run(thread) == How::Step {
+        let is_own = self.process().moves_back() && info.code == OWN_TRAP;
+        if info.code != SI_KERNEL && !is_own && self.last_run(thread) == How::Step {
             self.one_step_done(thread);
         } else {
             self.own_trap(thread);
@@ -103,6 +107,9 @@ impl Owner {
             return Some(Trap::Other(info));
         }
         let mut registers = self.registers(thread)?;
+        if self.process().moves_back() {
+            return Some(Trap::Site(registers.pc()));
+        }
         let at = registers.pc().offset(-1);
         if let Some(site) = self.site_asking(thread, at) {
             self.set_back(&mut registers, site);

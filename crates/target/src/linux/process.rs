@@ -158,8 +158,12 @@ pub fn most_file_size(process: ThreadId) -> Option<u64> {
 
 /// The memory map, sorted by address; empty if it can't be read.
 pub fn mappings(process: ThreadId) -> Vec<Mapping> {
-    let maps = std::fs::read(folder(process).join("maps")).unwrap_or_default();
-    let maps = String::from_utf8_lossy(&maps);
+    parse_mappings(&std::fs::read(folder(process).join("maps")).unwrap_or_default())
+}
+
+/// The mappings of a file `/proc/PID/maps`.
+pub(crate) fn parse_mappings(maps: &[u8]) -> Vec<Mapping> {
+    let maps = String::from_utf8_lossy(maps);
     maps.lines().filter_map(parse_mapping).collect()
 }
 

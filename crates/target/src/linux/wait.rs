@@ -20,8 +20,10 @@ use crate::process::{Peeked, Waited};
 use crate::wait_event::{WaitEvent, What};
 use std::cell::Cell;
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Once};
+use std::time::Duration;
 
 std::arch::global_asm!(
     ".pushsection .text.dapple_wait,\"ax\",@progbits",
@@ -284,10 +286,42 @@ fn peeked(info: &libc::siginfo_t) -> Peeked {
     }
 }
 
+/// Waits until something can be read from `input`, or its other end was closed, but not longer than `time` if that is given: whether there is.
+/// A wake-up ends the wait.
+pub fn until_readable(
+    waker: &Waker,
+    input: BorrowedFd<'_>,
+    time: Option<Duration>,
+) -> io::Result<Waited<bool>> {
+    let mut polled = libc::pollfd {
+        fd: input.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let time = time.map(|time| libc::timespec {
+        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    });
+    let call = [
+        libc::SYS_ppoll,
+        &raw mut polled as i64,
+        1,
+        time.as_ref().map_or(0, |time| &raw const *time as i64),
+        0,
+        0,
+    ];
+    // SAFETY: the kernel reads and writes one pollfd and one timespec, which are there.
+    match unsafe { make(waker, &call) } {
+        0 => Ok(Waited::Event(false)),
+        1.. => Ok(Waited::Event(true)),
+        r => in_vain(r),
+    }
+}
+
 /// Makes the system call unless woken first, and returns its result.
 ///
 /// # Safety
-/// The call is wait4(2) or waitid(2), and the memory that its arguments point to is valid.
+/// The call is wait4(2), waitid(2) or ppoll(2), and the memory that its arguments point to is valid.
 unsafe fn make(waker: &Waker, call: &Call) -> i64 {
     let (noted, waiting) = (NOTED.with(Cell::as_ptr), WAITING.with(Cell::as_ptr));
     // SAFETY: the flags outlive the call and are one byte each (an AtomicBool; thread-local bools that only this thread and its handler
@@ -461,7 +495,6 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
     use std::sync::mpsc;
-    use std::time::Duration;
 
     static IN_HANDLER: AtomicBool = AtomicBool::new(false);
     static WOKEN: AtomicBool = AtomicBool::new(false);

@@ -9,6 +9,7 @@ use dapple_dap::message::Raw;
 use serde_json::{Map, Value};
 
 use super::Adapter;
+use super::presets::StubArgument;
 use crate::debug::link::{Attach, FollowForks, Program, ProgramStdin};
 
 /// The arguments, by their names.
@@ -56,7 +57,15 @@ impl Given {
 
     /// The program or process that they name, as it is shown to the user.
     pub fn name(&self) -> Option<String> {
-        let names = ["program", "processId", "pid", "coreFile", "module", "port"];
+        let names = [
+            "program",
+            "processId",
+            "pid",
+            "coreFile",
+            "target",
+            "module",
+            "port",
+        ];
         let value = names.iter().find_map(|name| self.arguments.get(*name))?;
         Some(match value {
             Value::String(text) => text.clone(),
@@ -211,6 +220,35 @@ pub fn attach(attach: &Attach, program: &Program, adapter: &Adapter) -> anyhow::
             };
             if *wait {
                 set("waitFor", Raw::new(&true)?);
+            }
+            set("stopOnEntry", Raw::new(&true)?);
+        }
+        Attach::Stub {
+            address,
+            program,
+            sysroot,
+        } => {
+            let stub = names.map_or(StubArgument::Address("target"), |names| names.stub);
+            match stub {
+                StubArgument::None => bail!("this adapter can't debug what is behind a stub"),
+                StubArgument::Address(name) => {
+                    set(name, Raw::new(address)?);
+                }
+                StubArgument::HostAndPort(host, port) => {
+                    let place = address.rsplit_once(':').and_then(|(host, port)| {
+                        let port: u16 = port.parse().ok()?;
+                        Some((host, port))
+                    });
+                    let (name, number) =
+                        place.context("this adapter can only be told of HOST:PORT")?;
+                    set(host, Raw::new(name)?);
+                    set(port, Raw::new(&number)?);
+                }
+            }
+            for (name, path) in [("program", program), ("sysroot", sysroot)] {
+                if let Some(path) = path {
+                    set(name, Raw::new(text_of(path)?)?);
+                }
             }
             set("stopOnEntry", Raw::new(&true)?);
         }

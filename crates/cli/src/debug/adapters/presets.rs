@@ -71,6 +71,19 @@ pub struct Attaches {
     pub process: &'static str,
     /// The core file. `None`: it can't look at any.
     pub core: Option<&'static str>,
+    /// Where a stub of gdb's remote protocol is.
+    pub stub: StubArgument,
+}
+
+/// How an adapter is told where a stub is.
+#[derive(Debug, Clone, Copy)]
+pub enum StubArgument {
+    /// It speaks to none, or not by such arguments.
+    None,
+    /// By the whole address.
+    Address(&'static str),
+    /// By a host and a port.
+    HostAndPort(&'static str, &'static str),
 }
 
 const PRESETS: &[Preset] = &[
@@ -81,6 +94,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "pid",
             core: Some("coreFile"),
+            stub: StubArgument::HostAndPort("gdb-remote-hostname", "gdb-remote-port"),
         },
         launch: &[],
         mode: None,
@@ -101,6 +115,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "pid",
             core: Some("coreFile"),
+            stub: StubArgument::Address("target"),
         },
         launch: &[],
         mode: None,
@@ -121,6 +136,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "pid",
             core: None,
+            stub: StubArgument::None,
         },
         launch: &[("terminal", "\"console\"")],
         mode: None,
@@ -138,6 +154,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "processId",
             core: None,
+            stub: StubArgument::None,
         },
         launch: &[
             ("console", "\"internalConsole\""),
@@ -161,6 +178,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "processId",
             core: Some("coreFilePath"),
+            stub: StubArgument::None,
         },
         // Otherwise the program's output goes to the server's own.
         launch: &[("outputMode", "\"remote\"")],
@@ -182,6 +200,7 @@ const PRESETS: &[Preset] = &[
         attaches: Attaches {
             process: "processId",
             core: None,
+            stub: StubArgument::None,
         },
         launch: &[("type", "\"pwa-node\""), ("console", "\"internalConsole\"")],
         mode: None,

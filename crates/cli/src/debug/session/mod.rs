@@ -754,9 +754,8 @@ impl Session {
             .print(match (&self.program.attach, self.detaching) {
                 // There was no process.
                 (Some(Attach::Core { .. }), _) => return,
-                (Some(Attach::Process { .. } | Attach::Given), _) | (None, true) => {
-                    "detached from the program"
-                }
+                (Some(Attach::Process { .. } | Attach::Stub { .. } | Attach::Given), _)
+                | (None, true) => "detached from the program",
                 (None, false) => "the program was ended",
             });
     }

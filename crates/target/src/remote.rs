@@ -1,0 +1,158 @@
+//! A process behind a stub of gdb's remote protocol: gdbserver, QEMU, valgrind, a probe for a microcontroller.
+//!
+//! [`connect`] makes a [`RemoteProcess`], which is a [`Process`](crate::process::Process) like a live one. The protocol itself is in
+//! `dapple-gdb-remote`; here is what joins it with what the engine expects of Linux's ptrace(2): threads that run and stop one by one
+//! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`) and files (`files`).
+
+mod files;
+mod link;
+mod memory;
+mod process;
+mod registers;
+mod schedule;
+mod threads;
+mod watchpoints;
+
+pub use dapple_gdb_remote::Address as StubAddress;
+pub use process::RemoteProcess;
+
+use crate::ThreadId;
+use crate::linux::wait::Waker;
+use dapple_gdb_remote::connection::after;
+use dapple_gdb_remote::features::Feature;
+use dapple_gdb_remote::stop_reply::StopReply;
+use dapple_gdb_remote::{Client, Error};
+use files::Files;
+use link::Link;
+use memory::{Blocks, ordinary};
+use registers::Layout;
+use std::io::PipeReader;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use threads::Ids;
+
+/// How long starting a program on the stub's machine, or attaching to one there, may take.
+const START: Duration = Duration::from_secs(60);
+
+/// What becomes a process behind a stub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RemoteStart {
+    /// What the stub has.
+    Present,
+    /// The process with this number on the stub's machine.
+    Attach(u64),
+    /// A program of the stub's machine, with its arguments.
+    Run(PathBuf, Vec<String>),
+}
+
+/// How to get a process behind a stub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteOptions {
+    /// Where the stub is.
+    pub address: StubAddress,
+    /// What to debug.
+    pub start: RemoteStart,
+    /// The program's file on this machine. `None`: the stub says which it is.
+    pub program: Option<PathBuf>,
+    /// A folder of this machine with a copy of the other one's files.
+    pub sysroot: Option<PathBuf>,
+}
+
+/// A process behind a stub, all of whose threads are stopped.
+#[derive(Debug)]
+pub struct Connected {
+    /// The process.
+    pub process: RemoteProcess,
+    /// Its threads.
+    pub threads: Vec<ThreadId>,
+    /// The thread that has stopped.
+    pub current: ThreadId,
+    /// What the process writes by way of the stub.
+    pub console: PipeReader,
+}
+
+/// Connects to a stub. `waker` interrupts waits for the process's events.
+///
+/// # Errors
+/// The end of a sentence that says why the process can't be debugged.
+pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, String> {
+    let said = |error: Error| error.to_string();
+    let mut client = Client::connect(&options.address).map_err(said)?;
+    let stop = first_stop(&mut client, &options.start)?;
+    let description = client.description().map_err(said)?;
+    let layout = Layout::of(description.unwrap_or_default())?;
+    let told = client.features().has(Feature::ThreadEvents)
+        && client.catch_threads().map_err(said)? == dapple_gdb_remote::error::Support::Done;
+    let listed = client.threads().map_err(said)?.unwrap_or_default();
+    let ids = Ids::new(&listed, told);
+    let stopped = match stop {
+        Some(thread) => Some(thread),
+        None => client.current_thread().map_err(said)?,
+    };
+    let all = ids.all();
+    let first = all.first().copied().unwrap_or(ThreadId(1));
+    let process = ids.process().and_then(|it| i32::try_from(it).ok());
+    let process = process.map(ThreadId).filter(|id| all.contains(id));
+    let current = stopped.and_then(|stopped| ids.known(stopped));
+    let room = client.features().packet_size() / 2;
+    let map = match client.features().has(Feature::ReadMemoryMap) {
+        true => client.memory_map().map_err(said)?,
+        false => None,
+    };
+    // Only an operating system has processes with an auxiliary vector, and no device in their memory.
+    let is_hosted = client.features().has(Feature::ReadAuxv);
+    let regions = match (map, is_hosted) {
+        (Some(map), _) => Some(ordinary(&map)),
+        (None, true) => None,
+        (None, false) => Some(Vec::new()),
+    };
+    let (console, writer) = std::io::pipe().map_err(|error| error.to_string())?;
+    let id = process.unwrap_or(first);
+    let mut link = Link::new(
+        client,
+        id,
+        ids,
+        layout,
+        Blocks::new(room, regions),
+        Files::new(options.sysroot.clone()),
+    );
+    link.console = Some(writer);
+    link.program = options.program.clone();
+    Ok(Connected {
+        process: RemoteProcess::new(id, link, waker),
+        threads: all,
+        current: current.unwrap_or(id),
+        console,
+    })
+}
+
+/// Gets a process, and returns the thread that the stub says has stopped.
+fn first_stop(
+    client: &mut Client,
+    start: &RemoteStart,
+) -> Result<Option<dapple_gdb_remote::thread_id::ThreadId>, String> {
+    let said = |error: Error| error.to_string();
+    let reply = match start {
+        RemoteStart::Present => client.stop_reason().map_err(said)?,
+        RemoteStart::Attach(process) => {
+            let _ = client.extend().map_err(said)?;
+            client.attach(*process, after(START)).map_err(said)?
+        }
+        RemoteStart::Run(program, arguments) => {
+            let _ = client.extend().map_err(said)?;
+            let arguments: Vec<&[u8]> = arguments.iter().map(|it| it.as_bytes()).collect();
+            client
+                .start_program(program.as_os_str().as_bytes(), &arguments, after(START))
+                .map_err(said)?
+        }
+    };
+    match reply {
+        StopReply::Stopped(stop) => Ok(stop.thread),
+        StopReply::Exited { status, .. } if *start != RemoteStart::Present => Err(format!(
+            "the program has ended at once, with status {status}"
+        )),
+        _ => Err("the stub has no process; name one to start or to attach to".into()),
+    }
+}

@@ -1,0 +1,786 @@
+//! The connection to a stub with what is known of its threads: packets become events, and wishes become packets.
+
+use super::files::Files;
+use super::memory::Blocks;
+use super::registers::Layout;
+use super::schedule::Schedule;
+use super::threads::Ids;
+use super::watchpoints::Watchpoints;
+use crate::ThreadId;
+use crate::exit_status::ExitStatus;
+use crate::process::Resume as How;
+use crate::wait_event::{WaitEvent, What};
+use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::trap::TRAP;
+use dapple_gdb_remote::client::BreakpointKind;
+use dapple_gdb_remote::connection::after;
+use dapple_gdb_remote::error::Support;
+use dapple_gdb_remote::features::Feature;
+use dapple_gdb_remote::resume::{Action, Resume};
+use dapple_gdb_remote::signal::Signal;
+use dapple_gdb_remote::stop_reply::{Reason, Stop, StopReply};
+use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
+use dapple_gdb_remote::{Client, Error};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, PipeWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The codes (`si_code`, sigaction(2)) by which the engine tells why a thread has trapped.
+pub(super) mod code {
+    /// An inserted breakpoint instruction was executed (`SI_KERNEL`).
+    pub(in crate::remote) const BREAKPOINT: i32 = 0x80;
+    /// `TRAP_BRKPT`: a trap instruction of the program's own was executed.
+    pub(in crate::remote) const OWN: i32 = 1;
+    /// `TRAP_TRACE`: a step has ended.
+    pub(in crate::remote) const STEP: i32 = 2;
+    /// `TRAP_HWBKPT`: a debug register has matched.
+    pub(in crate::remote) const WATCHPOINT: i32 = 4;
+}
+
+/// Why a thread has stopped last.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cause {
+    /// A signal that would be delivered; 0: none.
+    pub(super) signal: i32,
+    /// For SIGTRAP: one of [`code`], or 0 if it is not known.
+    pub(super) code: i32,
+    /// The debug registers that have matched, as their status has them.
+    pub(super) hits: u64,
+}
+
+/// The connection, and the state of what is behind it.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) client: Client,
+    pub(super) schedule: Schedule,
+    pub(super) ids: Ids,
+    pub(super) process: ThreadId,
+    pub(super) layout: Layout,
+    pub(super) blocks: Blocks,
+    pub(super) files: Files,
+    pub(super) watchpoints: Watchpoints,
+    /// What the packet with all registers has brought for each thread since it ran.
+    registers: BTreeMap<ThreadId, Vec<Option<u8>>>,
+    causes: BTreeMap<ThreadId, Cause>,
+    /// Where breakpoints are inserted.
+    breakpoints: BTreeSet<u64>,
+    /// Those are taken out of memory that a vfork child uses.
+    lifted: bool,
+    /// The stub was asked to interrupt the process, and hasn't answered by a stop.
+    interrupting: bool,
+    /// Another stop has come before that of the interrupt, which may come when the process runs again.
+    owed: bool,
+    /// A signal to deliver to any thread that runs.
+    pub(super) to_deliver: i32,
+    /// Counts what may have changed memory.
+    pub(super) changes: u64,
+    /// What the process writes by way of the stub.
+    pub(super) console: Option<PipeWriter>,
+    /// The program's file on this machine, if the user has named it.
+    pub(super) program: Option<PathBuf>,
+    /// When the threads' names were asked for: the number of changes.
+    named: u64,
+    /// Why the connection is of no use any more.
+    pub(super) lost: Option<String>,
+}
+
+impl Link {
+    pub(super) fn new(
+        client: Client,
+        process: ThreadId,
+        ids: Ids,
+        layout: Layout,
+        blocks: Blocks,
+        files: Files,
+    ) -> Link {
+        Link {
+            schedule: Schedule::at_rest(ids.all()),
+            client,
+            ids,
+            process,
+            layout,
+            blocks,
+            files,
+            watchpoints: Watchpoints::default(),
+            registers: BTreeMap::new(),
+            causes: BTreeMap::new(),
+            breakpoints: BTreeSet::new(),
+            lifted: false,
+            interrupting: false,
+            owed: false,
+            to_deliver: 0,
+            changes: 1,
+            console: None,
+            program: None,
+            named: 1,
+            lost: None,
+        }
+    }
+
+    /// Judges what a packet has brought: an error that ends the connection is noted.
+    pub(super) fn noted<T>(&mut self, result: Result<T, Error>) -> io::Result<T> {
+        result.map_err(|error| {
+            let is_of_stub = matches!(error, Error::Stub { .. } | Error::NotSupported { .. });
+            if !is_of_stub && self.lost.is_none() {
+                self.lost = Some(error.to_string());
+            }
+            io::Error::other(error.to_string())
+        })
+    }
+
+    /// Fails while threads run or after the connection was lost, when no packet may be sent.
+    pub(super) fn require_rest(&self) -> io::Result<()> {
+        match &self.lost {
+            Some(why) => Err(io::Error::other(why.clone())),
+            None if self.schedule.is_running() => Err(io::Error::other("the process runs")),
+            None => Ok(()),
+        }
+    }
+
+    // Running.
+
+    /// Sends what threads are to do, if one is to run and none does.
+    pub(super) fn run(&mut self) -> io::Result<()> {
+        let wishes = self.schedule.wishes();
+        if wishes.is_empty() {
+            return Ok(());
+        }
+        self.require_rest()?;
+        let resumptions = self.resumptions(&wishes);
+        self.forget();
+        for (thread, ..) in &wishes {
+            self.causes.remove(thread);
+        }
+        let resumed = self.client.resume(&resumptions);
+        self.noted(resumed)?;
+        self.schedule.runs();
+        Ok(())
+    }
+
+    /// The packets' words for wishes. Threads that only run on are named if others stay.
+    fn resumptions(&mut self, wishes: &[(ThreadId, How, i32)]) -> Vec<Resume> {
+        let mut deliver = std::mem::take(&mut self.to_deliver);
+        let names_all = self.schedule.has_resting();
+        let mut resumptions = Vec::new();
+        let mut others = false;
+        for (thread, how, signal) in wishes {
+            let signal = match signal {
+                0 => std::mem::take(&mut deliver),
+                signal => *signal,
+            };
+            let stub = self.ids.stub(*thread);
+            let signal = self.to_stub(signal);
+            let action = match (how, signal) {
+                (How::Step, None) => Action::Step,
+                (How::Step, Some(signal)) => Action::StepWith(signal),
+                (_, None) if !names_all => {
+                    others = true;
+                    continue;
+                }
+                (_, None) => Action::Continue,
+                (_, Some(signal)) => Action::ContinueWith(signal),
+            };
+            let threads = stub
+                .or(Some(StubThread::ALL))
+                .filter(|_| self.ids.are_named());
+            resumptions.push(Resume { action, threads });
+        }
+        if others {
+            resumptions.push(Resume {
+                action: Action::Continue,
+                threads: None,
+            });
+        }
+        resumptions
+    }
+
+    fn to_stub(&self, signal: i32) -> Option<Signal> {
+        match signal {
+            0 => None,
+            _ if self.client.features().has(Feature::NativeSignals) => {
+                u8::try_from(signal).ok().map(Signal::new)
+            }
+            _ => Some(Signal::from_linux(signal)).filter(|it| *it != Signal::None),
+        }
+    }
+
+    fn of_stub(&self, signal: Signal) -> i32 {
+        match self.client.features().has(Feature::NativeSignals) {
+            true => i32::from(signal.number()),
+            false => signal.linux().unwrap_or(0),
+        }
+    }
+
+    /// Threads may run: what was read of them is no longer so.
+    pub(super) fn forget(&mut self) {
+        self.registers.clear();
+        self.blocks.forget();
+        self.changes += 1;
+    }
+
+    /// Asks the stub to stop the process, once.
+    pub(super) fn interrupt(&mut self) {
+        if self.schedule.is_running() && !self.interrupting {
+            self.interrupting = true;
+            self.client.handle().interrupt();
+        }
+    }
+
+    /// Whether the stub was asked to stop the process, and hasn't yet.
+    pub(super) fn is_interrupting(&self) -> bool {
+        self.interrupting && self.schedule.is_running()
+    }
+
+    /// The stub doesn't stop the process: nothing can be done with it any more.
+    pub(super) fn give_up<T>(&mut self) -> io::Result<T> {
+        let why = "the stub doesn't stop the process";
+        self.lost = Some(why.to_owned());
+        Err(io::Error::other(why))
+    }
+
+    /// Takes what the stub has sent while the process runs, without waiting. `false`: nothing has come.
+    pub(super) fn receive(&mut self) -> io::Result<bool> {
+        match self.client.wait(after(Duration::ZERO)) {
+            Ok(reply) => {
+                self.replied(reply);
+                Ok(true)
+            }
+            Err(Error::TimedOut { .. } | Error::Cancelled { .. }) => Ok(false),
+            Err(error) => self.noted(Err(error)),
+        }
+    }
+
+    fn replied(&mut self, reply: StopReply) {
+        match reply {
+            StopReply::Stopped(stop) => self.stopped(stop),
+            StopReply::Exited { status, process } => {
+                // The low byte is what the parent gets.
+                self.exited(process, ExitStatus::Code((status & 0xff) as i32));
+            }
+            StopReply::Signalled { signal, process } => {
+                let signal = self.of_stub(signal);
+                self.exited(process, ExitStatus::Signal(signal));
+            }
+            StopReply::ThreadExited { status, thread } => {
+                self.schedule.stopped(None);
+                if let Some(thread) = self.ids.known(thread) {
+                    self.ended(thread, ExitStatus::Code((status & 0xff) as i32));
+                }
+            }
+            StopReply::NoResumed => {
+                self.schedule.stopped(None);
+                self.find_threads();
+            }
+            StopReply::Output(text) => {
+                if let Some(console) = &mut self.console {
+                    let _ = console.write_all(&text);
+                }
+            }
+            // The client has answered it.
+            _ => {}
+        }
+    }
+
+    fn exited(&mut self, process: Option<u64>, status: ExitStatus) {
+        let own = self.ids.process();
+        if process.is_some() && own.is_some() && process != own {
+            // A child that the stub still had.
+            return self.schedule.stopped(None);
+        }
+        self.schedule.process_ended(self.process, status);
+    }
+
+    fn ended(&mut self, thread: ThreadId, status: ExitStatus) {
+        // The process's end follows, which is that of its first thread.
+        if thread != self.process {
+            self.ids.forget(thread);
+            self.schedule.ended(thread, status);
+        }
+    }
+
+    fn stopped(&mut self, stop: Stop) {
+        self.schedule.rests();
+        let asked = std::mem::take(&mut self.interrupting);
+        let owed = std::mem::take(&mut self.owed);
+        let thread = match stop.thread {
+            Some(thread) => self.ids.known(thread),
+            None => self.sole_thread(),
+        };
+        let thread = match (thread, stop.thread) {
+            (Some(thread), _) => thread,
+            (None, Some(new)) => {
+                let thread = self.ids.add(new);
+                self.schedule.stopped(None);
+                self.schedule.born(thread);
+                if stop.reason == Some(Reason::Create) {
+                    return;
+                }
+                thread
+            }
+            (None, None) => return self.schedule.stopped(None),
+        };
+        if (asked || owed) && self.is_interruption(thread, &stop) {
+            self.schedule.stopped(None);
+            return self.find_threads_if_untold();
+        }
+        self.owed = asked;
+        if self.handled(thread, &stop) {
+            return;
+        }
+        let cause = self.cause(thread, &stop);
+        if cause.signal == 0 {
+            // Nothing that concerns the engine: all run on.
+            return self.schedule.stopped(None);
+        }
+        self.causes.insert(thread, cause);
+        let signal = WaitEvent {
+            thread,
+            what: What::Signal(cause.signal),
+        };
+        self.find_threads_if_untold();
+        self.schedule.stopped(Some(signal));
+    }
+
+    /// Whether a stop is what stubs say after an interrupt: gdbserver and QEMU SIGINT, lldb-server SIGSTOP, others nothing or SIGTRAP.
+    fn is_interruption(&mut self, thread: ThreadId, stop: &Stop) -> bool {
+        let is_trap = match self.of_stub(stop.signal) {
+            _ if stop.reason.is_some() => return false,
+            0 | libc::SIGINT | libc::SIGSTOP => return true,
+            signal => signal == libc::SIGTRAP,
+        };
+        is_trap && !self.schedule.steps(thread) && !self.is_at_breakpoint(thread)
+    }
+
+    /// The only thread, or the one that the stub says it is at.
+    fn sole_thread(&mut self) -> Option<ThreadId> {
+        let mut all = self.schedule.threads();
+        let first = all.next()?;
+        if all.next().is_none() {
+            return Some(first);
+        }
+        drop(all);
+        let current = self.client.current_thread();
+        let current = self.noted(current).ok().flatten()?;
+        self.ids.known(current)
+    }
+
+    /// Handles stops that are no signals.
+    fn handled(&mut self, thread: ThreadId, stop: &Stop) -> bool {
+        match &stop.reason {
+            Some(Reason::Fork(child)) => {
+                self.let_child_go(*child, true);
+                self.schedule.stopped(None);
+            }
+            Some(Reason::Vfork(child)) => {
+                self.lift_breakpoints();
+                self.let_child_go(*child, false);
+                self.schedule.stopped(None);
+            }
+            Some(Reason::VforkDone) => {
+                self.put_breakpoints_back();
+                self.schedule.stopped(None);
+            }
+            Some(Reason::Exec(_)) => {
+                // The stub has none in the new program's memory.
+                self.breakpoints.clear();
+                self.watchpoints.forget();
+                self.lifted = false;
+                let stub = stop.thread.or_else(|| self.ids.stub(thread));
+                self.ids.executed(self.process, stub);
+                self.schedule.executed(self.process);
+            }
+            Some(Reason::Libraries | Reason::Create) => self.schedule.stopped(None),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Lets a forked child run without the breakpoints that it has got from its parent.
+    fn let_child_go(&mut self, child: StubThread, has_copy: bool) {
+        if has_copy {
+            let any = StubThread {
+                thread: Id::Any,
+                ..child
+            };
+            let chosen = self.client.choose_thread(any);
+            if self.noted(chosen).is_ok() {
+                for address in self.breakpoints.clone() {
+                    let removed =
+                        self.client
+                            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+                    let _ = self.noted(removed);
+                }
+            }
+        }
+        let detached = self.client.detach(child.process_number());
+        let _ = self.noted(detached);
+    }
+
+    /// Why a thread has stopped. A thread that has run into a breakpoint is moved back to it, if the stub hasn't done that.
+    fn cause(&mut self, thread: ThreadId, stop: &Stop) -> Cause {
+        let signal = self.of_stub(stop.signal);
+        if let Some(Reason::Watchpoint { address, .. }) = stop.reason {
+            return Cause {
+                signal: libc::SIGTRAP,
+                code: code::WATCHPOINT,
+                hits: self.watchpoints.hits(address),
+            };
+        }
+        if signal != libc::SIGTRAP {
+            return Cause {
+                signal,
+                ..Cause::default()
+            };
+        }
+        let trap = |code| Cause {
+            signal: libc::SIGTRAP,
+            code,
+            hits: 0,
+        };
+        let says_breakpoint = matches!(
+            stop.reason,
+            Some(Reason::SoftwareBreakpoint | Reason::HardwareBreakpoint)
+        );
+        if says_breakpoint || !self.schedule.steps(thread) {
+            if self.is_at_breakpoint(thread) {
+                return trap(code::BREAKPOINT);
+            }
+            if says_breakpoint {
+                self.leave_own_trap(thread);
+                return trap(code::OWN);
+            }
+        }
+        if self.schedule.steps(thread) {
+            return trap(code::STEP);
+        }
+        match self.signal_code(thread) {
+            // A step that the engine has given up, or one of the stub's own.
+            Some(code::STEP) => Cause::default(),
+            // Sent by a program, as the stub says.
+            Some(sent @ ..=0) => trap(sent),
+            _ => trap(code::OWN),
+        }
+    }
+
+    /// Whether a thread is at an inserted breakpoint. If it is behind one, it is moved back.
+    fn is_at_breakpoint(&mut self, thread: ThreadId) -> bool {
+        let Ok(mut registers) = self.general(thread) else {
+            return false;
+        };
+        let pc = registers.pc();
+        if self.breakpoints.contains(&pc.0) {
+            return true;
+        }
+        let before = pc.offset(-1);
+        if self.breakpoints.contains(&before.0) {
+            registers.set_pc(before);
+            return self.set_general(thread, &registers).is_ok();
+        }
+        false
+    }
+
+    /// A stub that says that a thread is at a breakpoint has moved it back to the program's own trap instruction, too: the thread goes on behind it.
+    fn leave_own_trap(&mut self, thread: ThreadId) {
+        let Ok(mut registers) = self.general(thread) else {
+            return;
+        };
+        let pc = registers.pc();
+        let mut byte = [0];
+        if self.read(pc.0, &mut byte) == 1 && byte[0] == TRAP {
+            registers.set_pc(pc.offset(1));
+            let _ = self.set_general(thread, &registers);
+        }
+    }
+
+    /// The code of a thread's signal (`si_code`).
+    fn signal_code(&mut self, thread: ThreadId) -> Option<i32> {
+        let info = self.signal_info(thread)?;
+        Some(i32::from_le_bytes(*info.get(8..)?.first_chunk()?))
+    }
+
+    /// The `siginfo_t` of a thread's signal. `None`: the stub doesn't tell it.
+    pub(super) fn signal_info(&mut self, thread: ThreadId) -> Option<Vec<u8>> {
+        if !self.client.features().has(Feature::ReadSiginfo) {
+            return None;
+        }
+        self.choose(thread).ok()?;
+        let info = self.client.siginfo();
+        self.noted(info).ok().flatten()
+    }
+
+    /// Why a thread has stopped last.
+    pub(super) fn cause_of(&self, thread: ThreadId) -> Cause {
+        self.causes.get(&thread).copied().unwrap_or_default()
+    }
+
+    /// The debug registers that a thread has hit, which are forgotten.
+    pub(super) fn take_hits(&mut self, thread: ThreadId) -> u64 {
+        let cause = self.causes.get_mut(&thread);
+        cause.map_or(0, |cause| std::mem::take(&mut cause.hits))
+    }
+
+    // Threads.
+
+    /// Looks for new threads and ended ones, where the stub doesn't tell of them by itself.
+    fn find_threads_if_untold(&mut self) {
+        if !self.ids.are_told() {
+            self.find_threads();
+        }
+    }
+
+    fn find_threads(&mut self) {
+        let listed = self.client.threads();
+        let Ok(Some(listed)) = self.noted(listed) else {
+            return;
+        };
+        let (new, gone) = self.ids.compare(&listed);
+        for thread in gone {
+            self.ended(thread, ExitStatus::Code(0));
+        }
+        for thread in new {
+            self.schedule.born(thread);
+        }
+    }
+
+    /// A thread's name; empty if it has none.
+    pub(super) fn thread_name(&mut self, thread: ThreadId) -> String {
+        if self.named != self.changes && self.ids.are_named() && self.require_rest().is_ok() {
+            self.named = self.changes;
+            let listed = self.client.threads();
+            if let Ok(Some(listed)) = self.noted(listed) {
+                self.ids.name_all(&listed);
+            }
+        }
+        self.ids.name_of(thread)
+    }
+
+    /// A path of this machine for one of the stub's.
+    pub(super) fn visible(&mut self, path: &Path) -> PathBuf {
+        self.files.visible(&mut self.client, path)
+    }
+
+    /// Chooses the thread that packets about registers and memory are about.
+    pub(super) fn choose(&mut self, thread: ThreadId) -> io::Result<()> {
+        self.require_rest()?;
+        let stub = self.ids.stub(thread);
+        let stub = stub.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+        if !self.ids.are_named() {
+            return Ok(());
+        }
+        let chosen = self.client.choose_thread(stub);
+        let _ = self.noted(chosen)?;
+        Ok(())
+    }
+
+    // Registers and memory.
+
+    /// All registers of a stopped thread, as the stub has them.
+    fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
+        if let Some(all) = self.registers.get(&thread) {
+            return Ok(all.clone());
+        }
+        self.choose(thread)?;
+        let read = self.client.read_registers();
+        let mut all = self.noted(read)?;
+        for register in self.layout.behind(all.len()) {
+            let value = self.client.read_register(register.number);
+            if let Some(value) = self.noted(value)? {
+                let end = register.offset + register.size();
+                all.resize(all.len().max(end), None);
+                let places = all.iter_mut().skip(register.offset).take(register.size());
+                places.zip(value).for_each(|(to, from)| *to = from);
+            }
+        }
+        self.registers.insert(thread, all.clone());
+        Ok(all)
+    }
+
+    /// The general registers.
+    pub(super) fn general(&mut self, thread: ThreadId) -> io::Result<UserRegisters> {
+        let all = self.all(thread)?;
+        Ok(self.layout.general(&all))
+    }
+
+    /// Sets the general registers.
+    pub(super) fn set_general(
+        &mut self,
+        thread: ThreadId,
+        registers: &UserRegisters,
+    ) -> io::Result<()> {
+        let mut all = self.all(thread)?;
+        let changed = self.layout.set_general(&mut all, registers);
+        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
+        let changed = changed.collect();
+        self.send_registers(thread, all, changed)
+    }
+
+    /// The state of the floating-point and vector units.
+    pub(super) fn extended(&mut self, thread: ThreadId) -> io::Result<Vec<u8>> {
+        let all = self.all(thread)?;
+        Ok(self.layout.extended(&all))
+    }
+
+    /// Sets the state of the floating-point and vector units.
+    pub(super) fn set_extended(&mut self, thread: ThreadId, state: &[u8]) -> io::Result<()> {
+        let mut all = self.all(thread)?;
+        let changed = self.layout.set_extended(&mut all, state);
+        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
+        let changed = changed.collect();
+        self.send_registers(thread, all, changed)
+    }
+
+    /// Sends registers that have changed: one by one if these are few and the stub knows the packet for that, else all.
+    fn send_registers(
+        &mut self,
+        thread: ThreadId,
+        all: Vec<Option<u8>>,
+        changed: Vec<(u64, Vec<u8>)>,
+    ) -> io::Result<()> {
+        /// From how many on one packet with all is shorter.
+        const MANY: usize = 4;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        self.choose(thread)?;
+        self.registers.remove(&thread);
+        let whole: Option<Vec<u8>> = all.iter().copied().collect();
+        if let Some(whole) = whole.filter(|_| changed.len() >= MANY || self.lacks_single()) {
+            let written = self.client.write_registers(&whole);
+            if self.noted(written)? == Support::Done {
+                self.registers.insert(thread, all);
+                return Ok(());
+            }
+        }
+        for (number, bytes) in changed {
+            let written = self.client.write_register(number, &bytes);
+            if self.noted(written)? == Support::NotSupported {
+                self.ids.set_lacks_single_registers();
+                let whole: Vec<u8> = all.iter().map(|byte| byte.unwrap_or(0)).collect();
+                let written = self.client.write_registers(&whole);
+                let _ = self.noted(written)?;
+                break;
+            }
+        }
+        self.registers.insert(thread, all);
+        Ok(())
+    }
+
+    fn lacks_single(&self) -> bool {
+        self.ids.lacks_single_registers()
+    }
+
+    /// Reads memory, up to where it ends. Returns how many bytes were read.
+    pub(super) fn read(&mut self, address: u64, buffer: &mut [u8]) -> usize {
+        if self.require_rest().is_err() {
+            return 0;
+        }
+        let (client, lost) = (&mut self.client, &mut self.lost);
+        let least = self.blocks.size();
+        self.blocks.read(address, buffer, |at, buffer| {
+            if lost.is_some() {
+                return 0;
+            }
+            match client.read_memory(at, buffer) {
+                Ok(count) => count,
+                // Some stubs read all or nothing.
+                Err(Error::Stub { .. }) => shorter(client, at, buffer, least),
+                Err(error) => {
+                    *lost = Some(error.to_string());
+                    0
+                }
+            }
+        })
+    }
+
+    /// Writes memory.
+    pub(super) fn write(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        self.require_rest()?;
+        let written = self.client.write_memory(address, bytes);
+        let written = self.noted(written)?;
+        self.changes += 1;
+        self.blocks
+            .written(address, bytes.get(..written).unwrap_or(bytes));
+        match written == bytes.len() {
+            true => Ok(()),
+            false => Err(io::Error::from_raw_os_error(libc::EFAULT)),
+        }
+    }
+
+    // Breakpoints.
+
+    /// Inserts a breakpoint: in memory, or if the stub can't do that, by the processor.
+    pub(super) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
+        self.require_rest()?;
+        if self.breakpoints.contains(&address) {
+            return Ok(());
+        }
+        let inserted = self
+            .client
+            .insert_breakpoint(BreakpointKind::Software, address, SIZE);
+        if self.noted(inserted)? == Support::NotSupported {
+            return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
+        }
+        self.breakpoints.insert(address);
+        Ok(())
+    }
+
+    /// Removes a breakpoint.
+    pub(super) fn remove_breakpoint(&mut self, address: u64) -> io::Result<()> {
+        self.require_rest()?;
+        if !self.breakpoints.remove(&address) || self.lifted {
+            return Ok(());
+        }
+        let removed = self
+            .client
+            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+        let _ = self.noted(removed)?;
+        Ok(())
+    }
+
+    /// Whether a breakpoint is inserted there.
+    pub(super) fn has_breakpoint(&self, address: u64) -> bool {
+        self.breakpoints.contains(&address)
+    }
+
+    fn lift_breakpoints(&mut self) {
+        for address in self.breakpoints.clone() {
+            let removed = self
+                .client
+                .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+            let _ = self.noted(removed);
+        }
+        self.lifted = true;
+    }
+
+    fn put_breakpoints_back(&mut self) {
+        self.lifted = false;
+        for address in self.breakpoints.clone() {
+            let inserted = self
+                .client
+                .insert_breakpoint(BreakpointKind::Software, address, SIZE);
+            let _ = self.noted(inserted);
+        }
+    }
+}
+
+/// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets").
+const SIZE: u64 = 1;
+
+/// Reads what there is before memory ends, which is found by halves of at least `least` bytes.
+fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -> usize {
+    let mut done = 0;
+    let mut size = buffer.len() / 2;
+    while size >= least {
+        let Some(part) = buffer.get_mut(done..done + size) else {
+            break;
+        };
+        match client.read_memory(address.saturating_add(done as u64), part) {
+            Ok(count) => done += count,
+            Err(Error::Stub { .. }) => {}
+            Err(_) => break,
+        }
+        size /= 2;
+    }
+    done
+}
