@@ -89,6 +89,12 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Takes the event that [`Process::peek_event`] has returned for the thread. `None`: the thread was killed in its stop.
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent>;
 
+    /// Called when all threads that are known have stopped: what has happened to threads without being told, where nothing tells it. New ones
+    /// are stopped, too.
+    fn find_threads(&self) -> Vec<WaitEvent> {
+        Vec::new()
+    }
+
     /// Whether any thread has an event.
     fn has_event(&self) -> bool;
 

@@ -83,10 +83,8 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
     let stop = first_stop(&mut client, &options.start)?;
     let description = client.description().map_err(said)?;
     let layout = Layout::of(description.unwrap_or_default())?;
-    let told = client.features().has(Feature::ThreadEvents)
-        && client.catch_threads().map_err(said)? == dapple_gdb_remote::error::Support::Done;
     let listed = client.threads().map_err(said)?.unwrap_or_default();
-    let ids = Ids::new(&listed, told);
+    let ids = Ids::new(&listed);
     let stopped = match stop {
         Some(thread) => Some(thread),
         None => client.current_thread().map_err(said)?,

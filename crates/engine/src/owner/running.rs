@@ -244,10 +244,23 @@ impl Owner {
                     self.tell_of_thread(Event::ThreadExited(thread));
                 }
                 Action::Executed(thread) => self.executed(thread),
+                Action::AllStopped if self.has_found_threads() => {}
                 Action::AllStopped => self.all_stopped(),
                 Action::ProcessEnded(status) => self.process_ended(status),
             }
         }
+    }
+
+    /// All threads that are known have stopped: whether there are others, or some have ended. [`Action::AllStopped`] follows again then.
+    fn has_found_threads(&mut self) -> bool {
+        let found = self.process().find_threads();
+        for event in &found {
+            self.handle_stop(*event);
+        }
+        if !found.is_empty() {
+            self.have_all_stopped();
+        }
+        !found.is_empty()
     }
 
     /// Tells that a thread has begun or ended: not a second time, in the past.

@@ -1,5 +1,6 @@
 //! Debuggees compiled with the installed compilers, once for each content, and a session that tests drive with short commands.
 
+pub mod behind_stub;
 pub mod cpu_time;
 pub mod evaluated;
 pub mod libraries;
@@ -217,13 +218,29 @@ impl Fixture {
             ..LaunchOptions::default()
         };
         let keep = Keep::Here(Arc::default());
+        if behind_stub::is_wanted() {
+            return self.behind_stub(&options, keep);
+        }
         self.debuggee(|events| {
             Session::launch_kept(options, DebugInfoOptions::default(), events, keep)
         })
     }
 
     pub fn launch_options(&self, options: LaunchOptions) -> Debuggee<'_> {
+        if behind_stub::is_wanted() {
+            return self.behind_stub(&options, Keep::Apart);
+        }
         self.debuggee(|events| Session::launch(options, events))
+    }
+
+    /// Has a stub launch the program.
+    fn behind_stub(&self, options: &LaunchOptions, keep: Keep) -> Debuggee<'_> {
+        let (stub, written) = behind_stub::of(options);
+        let mut debuggee = self.debuggee(|events| {
+            Session::connect_kept(stub, DebugInfoOptions::default(), events, keep)
+        });
+        debuggee.written = Some(written);
+        debuggee
     }
 
     pub fn attach(&self, options: AttachOptions) -> Debuggee<'_> {
@@ -255,6 +272,7 @@ impl Fixture {
             stdout: String::new(),
             stderr: String::new(),
             seen: Vec::new(),
+            written: None,
         }
     }
 }
@@ -268,6 +286,8 @@ pub struct Debuggee<'a> {
     pub stderr: String,
     /// Every event except output.
     pub seen: Vec<Event>,
+    /// What the program behind a stub writes.
+    written: Option<behind_stub::Written>,
 }
 
 /// A stop or the end.
@@ -314,11 +334,16 @@ impl Debuggee<'_> {
     /// Waits for a stop or the end.
     pub fn wait(&mut self) -> Outcome {
         loop {
-            match self.next_event() {
-                Event::Stopped(stops) => return Outcome::Stopped(stops),
-                Event::Exited(status) => return Outcome::Exited(status),
-                _ => {}
+            let outcome = match self.next_event() {
+                Event::Stopped(stops) => Outcome::Stopped(stops),
+                Event::Exited(status) => Outcome::Exited(status),
+                Event::Lost(why) => panic!("lost: {why}; so far {:?}", self.seen),
+                _ => continue,
+            };
+            if let Some(written) = &self.written {
+                self.stdout = written.text();
             }
+            return outcome;
         }
     }
 

@@ -220,9 +220,14 @@ pub fn kinds_of_memory(process: ThreadId) -> io::Result<Vec<(Mapping, KindOfMemo
 /// The starts of those mappings that have anonymous memory, including mappings of files that were written to (`/proc/PID/smaps`, proc(5)).
 pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
     let maps = std::fs::read(folder(process).join("smaps"))?;
+    Ok(parse_own_mappings(&maps))
+}
+
+/// The starts of the mappings with memory of the process's own in a file `/proc/PID/smaps`.
+pub(crate) fn parse_own_mappings(maps: &[u8]) -> BTreeSet<u64> {
     let mut own = BTreeSet::new();
     let mut start = 0;
-    for line in String::from_utf8_lossy(&maps).lines() {
+    for line in String::from_utf8_lossy(maps).lines() {
         if let Some(mapping) = parse_mapping(line) {
             start = mapping.start;
         } else if let Some(size) = line.strip_prefix("Anonymous:")
@@ -231,7 +236,7 @@ pub fn own_mappings(process: ThreadId) -> io::Result<BTreeSet<u64>> {
             own.insert(start);
         }
     }
-    Ok(own)
+    own
 }
 
 /// Sends a signal to the whole process.

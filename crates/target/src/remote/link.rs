@@ -79,8 +79,8 @@ pub(super) struct Link {
     pub(super) console: Option<PipeWriter>,
     /// The program's file on this machine, if the user has named it.
     pub(super) program: Option<PathBuf>,
-    /// When the threads' names were asked for: the number of changes.
-    named: u64,
+    /// When the threads were listed last: the number of changes.
+    listed: u64,
     /// Why the connection is of no use any more.
     pub(super) lost: Option<String>,
 }
@@ -113,7 +113,7 @@ impl Link {
             changes: 1,
             console: None,
             program: None,
-            named: 1,
+            listed: 1,
             lost: None,
         }
     }
@@ -321,8 +321,7 @@ impl Link {
             (None, None) => return self.schedule.stopped(None),
         };
         if (asked || owed) && self.is_interruption(thread, &stop) {
-            self.schedule.stopped(None);
-            return self.find_threads_if_untold();
+            return self.schedule.stopped(None);
         }
         self.owed = asked;
         if self.handled(thread, &stop) {
@@ -338,7 +337,6 @@ impl Link {
             thread,
             what: What::Signal(cause.signal),
         };
-        self.find_threads_if_untold();
         self.schedule.stopped(Some(signal));
     }
 
@@ -522,14 +520,12 @@ impl Link {
 
     // Threads.
 
-    /// Looks for new threads and ended ones, where the stub doesn't tell of them by itself.
-    fn find_threads_if_untold(&mut self) {
-        if !self.ids.are_told() {
-            self.find_threads();
+    /// Looks for new threads and ended ones, of which stubs don't tell: gdbserver 13 can, but then dies at a thread's end.
+    pub(super) fn find_threads(&mut self) {
+        if !self.ids.are_named() || self.listed == self.changes || self.require_rest().is_err() {
+            return;
         }
-    }
-
-    fn find_threads(&mut self) {
+        self.listed = self.changes;
         let listed = self.client.threads();
         let Ok(Some(listed)) = self.noted(listed) else {
             return;
@@ -545,13 +541,7 @@ impl Link {
 
     /// A thread's name; empty if it has none.
     pub(super) fn thread_name(&mut self, thread: ThreadId) -> String {
-        if self.named != self.changes && self.ids.are_named() && self.require_rest().is_ok() {
-            self.named = self.changes;
-            let listed = self.client.threads();
-            if let Ok(Some(listed)) = self.noted(listed) {
-                self.ids.name_all(&listed);
-            }
-        }
+        self.find_threads();
         self.ids.name_of(thread)
     }
 

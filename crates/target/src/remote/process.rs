@@ -2,7 +2,7 @@
 
 use super::link::{Link, code};
 use super::watchpoints;
-use crate::linux::process::parse_mappings;
+use crate::linux::process::{parse_mappings, parse_own_mappings};
 use crate::linux::wait::{self, Waker};
 use crate::memory_map::Mapping;
 use crate::process::{Peeked, Process, Resume, Waited};
@@ -245,6 +245,12 @@ impl Process for RemoteProcess {
 
     fn take_event(&self, thread: ThreadId) -> Option<WaitEvent> {
         self.link().schedule.take_event(Some(thread))
+    }
+
+    fn find_threads(&self) -> Vec<WaitEvent> {
+        let mut link = self.link();
+        link.find_threads();
+        std::iter::from_fn(|| link.schedule.take_event(None)).collect()
     }
 
     fn has_event(&self) -> bool {
@@ -561,7 +567,10 @@ impl Process for RemoteProcess {
     }
 
     fn own_mappings(&self) -> io::Result<BTreeSet<u64>> {
-        not_by_stub("tell which memory is the process's own")
+        match self.proc_file("smaps") {
+            Some(maps) => Ok(parse_own_mappings(&maps)),
+            None => not_by_stub("tell which memory is the process's own"),
+        }
     }
 
     fn auxiliary_bytes(&self) -> io::Result<Vec<u8>> {

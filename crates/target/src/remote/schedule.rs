@@ -122,11 +122,15 @@ impl Schedule {
         }
     }
 
-    /// The oldest event, of any thread or of one, which is taken.
+    /// The oldest event, of any thread or of one, which is taken: the thread stays until it is resumed.
     pub(super) fn take_event(&mut self, thread: Option<ThreadId>) -> Option<WaitEvent> {
         let is_for = |event: &WaitEvent| thread.is_none_or(|thread| event.thread == thread);
         let index = self.events.iter().position(is_for)?;
-        self.events.remove(index)
+        let event = self.events.remove(index)?;
+        if let Some(known) = self.threads.get_mut(&event.thread) {
+            known.wish = Wish::Stay;
+        }
+        Some(event)
     }
 
     /// The oldest event, of any thread or of one, which stays.
@@ -135,9 +139,10 @@ impl Schedule {
         self.events.iter().find(is_for).copied()
     }
 
-    /// What each thread that is to run has to do. Empty: none is, or the stub runs already.
+    /// What each thread that is to run has to do, but for those that have an event. Empty: none is, or the stub runs already.
     pub(super) fn wishes(&self) -> Vec<(ThreadId, Resume, i32)> {
         let wishes = self.threads.iter().filter(|_| !self.running);
+        let wishes = wishes.filter(|(id, _)| self.event(Some(**id)).is_none());
         let running = wishes.filter_map(|(id, known)| match known.wish {
             Wish::Run(how, signal) => Some((*id, how, signal)),
             Wish::Stay => None,

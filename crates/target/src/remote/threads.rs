@@ -13,18 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Ids {
     stubs: BTreeMap<ThreadId, StubThread>,
     names: BTreeMap<ThreadId, String>,
-    /// Whether the stub reports new threads and ended ones by itself.
-    told: bool,
     lacks_single_registers: bool,
 }
 
 impl Ids {
     /// The threads that a stub has listed. Without any, there is one.
-    pub(super) fn new(listed: &[Thread], told: bool) -> Ids {
-        let mut ids = Ids {
-            told,
-            ..Ids::default()
-        };
+    pub(super) fn new(listed: &[Thread]) -> Ids {
+        let mut ids = Ids::default();
         for thread in listed {
             let id = ids.add(thread.id);
             ids.name(id, thread);
@@ -49,11 +44,6 @@ impl Ids {
     /// Whether packets name threads: not for a stub without threads.
     pub(super) fn are_named(&self) -> bool {
         self.stubs.values().all(|stub| *stub != StubThread::ANY)
-    }
-
-    /// Whether the stub reports new threads and ended ones by itself.
-    pub(super) fn are_told(&self) -> bool {
-        self.told
     }
 
     /// Whether the stub is known not to have the packet that writes one register.
@@ -122,15 +112,6 @@ impl Ids {
         self.names.get(&thread).cloned().unwrap_or_default()
     }
 
-    /// Takes the names of threads that are known from the stub's list.
-    pub(super) fn name_all(&mut self, listed: &[Thread]) {
-        for thread in listed {
-            if let Some(id) = self.known(thread.id) {
-                self.name(id, thread);
-            }
-        }
-    }
-
     /// Takes the stub's list: adds threads that weren't known and returns them, and those that are in it no more.
     pub(super) fn compare(&mut self, listed: &[Thread]) -> (Vec<ThreadId>, Vec<ThreadId>) {
         let mut new = Vec::new();
@@ -188,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_stub_without_threads_has_one() {
-        let ids = Ids::new(&[], false);
+        let ids = Ids::new(&[]);
         assert_eq!(ids.all(), [ThreadId(1)]);
         assert!(!ids.are_named());
         assert_eq!(ids.known(StubThread::ALL), Some(ThreadId(1)));
