@@ -1,5 +1,6 @@
 //! The kernel's description of a signal.
 
+use crate::Address;
 use crate::signals::is_fault;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,27 @@ pub struct SignalInfo {
 pub struct WholeSignal(pub(crate) [u64; 16]);
 
 impl WholeSignal {
+    /// Reads it in the kernel's format. `None`: that is cut short.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<WholeSignal> {
+        let (words, _) = bytes.get(..128)?.as_chunks::<8>();
+        let mut whole = WholeSignal([0; 16]);
+        let places = whole.0.iter_mut().zip(words);
+        places.for_each(|(place, word)| *place = u64::from_le_bytes(*word));
+        Some(whole)
+    }
+
+    /// Writes it in the kernel's format.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        self.0.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Changes `si_addr`.
+    pub(crate) fn set_fault_address(&mut self, address: Address) {
+        /// Which word that is.
+        const ADDRESS: usize = 2;
+        self.0[ADDRESS] = address.0;
+    }
+
     /// `si_signo`.
     pub fn number(&self) -> i32 {
         self.0[0] as i32

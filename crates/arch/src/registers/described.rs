@@ -96,6 +96,23 @@ pub fn state(value: impl Fn(&str) -> Option<Vec<u8>>) -> Vec<u8> {
     state
 }
 
+/// The value of the x87 unit's tag word for a state. `now`: the present value, which is kept if it has the same registers empty.
+pub fn tags(state: &[u8], now: &[u8]) -> Option<Vec<u8>> {
+    let used = *state.get(USED)?;
+    let &[low, high, ..] = now else { return None };
+    let now = u16::from_le_bytes([low, high]);
+    let is_empty = |tags: u16, register: u32| tags >> (2 * register) & 3 == 3;
+    let tags = (0..8).fold(0, |tags, register| {
+        let tag = match used >> register & 1 {
+            0 => 3,
+            _ if is_empty(now, register) => 0,
+            _ => now >> (2 * register) & 3,
+        };
+        tags | tag << (2 * register)
+    });
+    Some(tags.to_le_bytes().to_vec())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,5 +152,9 @@ mod tests {
         );
         let none = Extended::parse(&state(|_| None)).expect("whole");
         assert_eq!(none.upper, None);
+        // Register 5 is in use, and register 4 was.
+        let made = tags(&state(value), &0xfcffu32.to_le_bytes());
+        assert_eq!(made, Some(vec![0xff, 0xf3]));
+        assert_eq!(tags(&[], &[0, 0]), None);
     }
 }

@@ -127,7 +127,7 @@ impl Owner {
     /// The reason of a stop that no thread has caused: the first stop after attaching, or a pause that the user asked for.
     pub(super) fn pause_reason(&self) -> StopReason {
         match (self.debuggee.start, self.stop_number()) {
-            (Start::Attached | Start::Remote, FIRST_STOP) => StopReason::Entry,
+            (Start::Attached, FIRST_STOP) => StopReason::Entry,
             _ => StopReason::Pause,
         }
     }

@@ -48,9 +48,8 @@ impl Owner {
         let mut owner = Owner::of(parts, events, queue);
         owner.interruptions().miss_earlier(&connected.threads);
         owner.set_current(connected.current);
-        for thread in connected.threads {
-            owner.add_thread(thread);
-            owner.tell(Event::ThreadStarted(thread));
+        for thread in &connected.threads {
+            owner.add_thread(*thread);
         }
         let info = ProcessInfo {
             pid: leader.0,
@@ -61,6 +60,9 @@ impl Owner {
         };
         owner.load_program(&info.program);
         owner.modules_changed();
+        for thread in connected.threads {
+            owner.tell(Event::ThreadStarted(thread));
+        }
         Ok((owner, info))
     }
 }

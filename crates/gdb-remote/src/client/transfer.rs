@@ -3,8 +3,9 @@
 use super::{Client, not_supported};
 use crate::description::{self, Description};
 use crate::documents::{self, Library, MemoryRegion, SvrLibraries};
-use crate::error::{Error, Result, shown};
+use crate::error::{Error, Result, Support, shown};
 use crate::features::Feature;
+use crate::hex;
 
 /// The largest list of libraries, in bytes.
 const MAX_LIBRARIES: usize = 8 << 20;
@@ -95,6 +96,21 @@ impl Client {
     /// Those of [`Client::transfer`]; [`Error::Stub`] if there was no signal.
     pub fn siginfo(&mut self) -> Result<Option<Vec<u8>>> {
         self.transfer("siginfo", "", MAX_SMALL)
+    }
+
+    /// Replaces what [`Client::siginfo`] gives (`qXfer:siginfo:write`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::query`]; [`Error::Unexpected`] if not all was written.
+    pub fn write_siginfo(&mut self, info: &[u8]) -> Result<Support> {
+        let mut packet = b"qXfer:siginfo:write::0:".to_vec();
+        packet.extend_from_slice(info);
+        match self.query(&packet)? {
+            None => Ok(Support::NotSupported),
+            Some(count) if hex::number(&count) == Some(info.len() as u64) => Ok(Support::Done),
+            Some(other) => Err(Error::unexpected(&packet, &other)),
+        }
     }
 
     /// Loaded libraries of a program with the ELF format (`qXfer:libraries-svr4:read`).

@@ -367,10 +367,8 @@ pub fn set_signal_code(thread: ThreadId, code: i32) -> io::Result<()> {
 
 /// Changes `si_addr` of the fault at whose delivery a thread is stopped.
 pub fn set_fault_address(thread: ThreadId, address: Address) -> io::Result<()> {
-    /// Which word of a `siginfo_t` is `si_addr`.
-    const ADDRESS: usize = 2;
     let mut signal = whole_signal(thread)?;
-    signal.0[ADDRESS] = address.0;
+    signal.set_fault_address(address);
     set_whole_signal(thread, &signal)
 }
 

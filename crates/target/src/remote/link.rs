@@ -69,8 +69,12 @@ pub(super) struct Link {
     lifted: bool,
     /// The stub was asked to interrupt the process, and hasn't answered by a stop.
     interrupting: bool,
-    /// Another stop has come before that of the interrupt, which may come when the process runs again.
-    owed: bool,
+    /// How many interrupts weren't answered, because other stops have come first: their stops may come when the process runs again.
+    owed: u32,
+    /// At how many stops these are still looked for.
+    awaited: u32,
+    /// The process that sends the signal of an interrupt, as far as the stub has told it.
+    sender: Option<i32>,
     /// A signal to deliver to any thread that runs.
     pub(super) to_deliver: i32,
     /// Counts what may have changed memory.
@@ -108,7 +112,9 @@ impl Link {
             breakpoints: BTreeSet::new(),
             lifted: false,
             interrupting: false,
-            owed: false,
+            owed: 0,
+            awaited: 0,
+            sender: None,
             to_deliver: 0,
             changes: 1,
             console: None,
@@ -301,8 +307,14 @@ impl Link {
 
     fn stopped(&mut self, stop: Stop) {
         self.schedule.rests();
+        /// At how many stops an interrupt that wasn't answered is looked for.
+        const AWAITED: u32 = 100;
         let asked = std::mem::take(&mut self.interrupting);
-        let owed = std::mem::take(&mut self.owed);
+        (self.owed, self.awaited) = match (asked, self.awaited) {
+            (true, _) => (self.owed + 1, AWAITED),
+            (false, 0) => (0, 0),
+            (false, left) => (self.owed, left - 1),
+        };
         let thread = match stop.thread {
             Some(thread) => self.ids.known(thread),
             None => self.sole_thread(),
@@ -320,10 +332,10 @@ impl Link {
             }
             (None, None) => return self.schedule.stopped(None),
         };
-        if (asked || owed) && self.is_interruption(thread, &stop) {
+        if self.owed > 0 && self.is_interruption(thread, &stop, asked) {
+            self.owed -= 1;
             return self.schedule.stopped(None);
         }
-        self.owed = asked;
         if self.handled(thread, &stop) {
             return;
         }
@@ -340,14 +352,28 @@ impl Link {
         self.schedule.stopped(Some(signal));
     }
 
-    /// Whether a stop is what stubs say after an interrupt: gdbserver and QEMU SIGINT, lldb-server SIGSTOP, others nothing or SIGTRAP.
-    fn is_interruption(&mut self, thread: ThreadId, stop: &Stop) -> bool {
-        let is_trap = match self.of_stub(stop.signal) {
-            _ if stop.reason.is_some() => return false,
-            0 | libc::SIGINT | libc::SIGSTOP => return true,
-            signal => signal == libc::SIGTRAP,
-        };
-        is_trap && !self.schedule.steps(thread) && !self.is_at_breakpoint(thread)
+    /// Whether a stop is what stubs say after an interrupt: gdbserver and QEMU SIGINT, lldb-server SIGSTOP, others nothing or SIGTRAP. `asked`: none
+    /// has come since the stub was asked; else, only signals of the stub's are meant.
+    fn is_interruption(&mut self, thread: ThreadId, stop: &Stop, asked: bool) -> bool {
+        if stop.reason.is_some() {
+            return false;
+        }
+        match self.of_stub(stop.signal) {
+            libc::SIGINT | libc::SIGSTOP => {
+                let info = self.signal_info(thread);
+                let sender = info.as_deref().and_then(sender_of);
+                if asked {
+                    self.sender = sender.or(self.sender);
+                }
+                // One typed on the process's terminal has no sender.
+                info.is_none() || sender.is_some() && (asked || sender == self.sender)
+            }
+            0 => asked,
+            libc::SIGTRAP => {
+                asked && !self.schedule.steps(thread) && !self.is_at_breakpoint(thread)
+            }
+            _ => false,
+        }
     }
 
     /// The only thread, or the one that the stub says it is at.
@@ -756,6 +782,15 @@ impl Link {
 
 /// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets").
 const SIZE: u64 = 1;
+
+/// The process that has sent a signal, by its `siginfo_t`. `None`: none has.
+fn sender_of(info: &[u8]) -> Option<i32> {
+    let half = |at: usize| Some(i32::from_le_bytes(*info.get(at..)?.first_chunk()?));
+    if half(8)? > 0 {
+        return None;
+    }
+    half(16)
+}
 
 /// Reads what there is before memory ends, which is found by halves of at least `least` bytes.
 fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -> usize {

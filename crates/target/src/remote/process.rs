@@ -374,16 +374,26 @@ impl Process for RemoteProcess {
         })
     }
 
-    fn whole_signal(&self, _thread: ThreadId) -> io::Result<WholeSignal> {
-        not_by_stub("give a signal with all its data")
+    fn whole_signal(&self, thread: ThreadId) -> io::Result<WholeSignal> {
+        let bytes = self.link().signal_info(thread).unwrap_or_default();
+        let words = WholeSignal::from_bytes(&bytes);
+        words.map_or_else(|| not_by_stub("give a signal with all its data"), Ok)
     }
 
-    fn set_whole_signal(&self, _thread: ThreadId, _signal: &WholeSignal) -> io::Result<()> {
-        not_by_stub("change a signal")
+    fn set_whole_signal(&self, thread: ThreadId, signal: &WholeSignal) -> io::Result<()> {
+        let mut link = self.link();
+        link.choose(thread)?;
+        let written = link.client.write_siginfo(&signal.to_bytes());
+        match link.noted(written)? {
+            Support::Done => Ok(()),
+            Support::NotSupported => not_by_stub("change a signal"),
+        }
     }
 
-    fn set_fault_address(&self, _thread: ThreadId, _address: Address) -> io::Result<()> {
-        not_by_stub("change a signal")
+    fn set_fault_address(&self, thread: ThreadId, address: Address) -> io::Result<()> {
+        let mut signal = self.whole_signal(thread)?;
+        signal.set_fault_address(address);
+        self.set_whole_signal(thread, &signal)
     }
 
     fn hand_back_signal(&self, _thread: ThreadId, signal: i32) {

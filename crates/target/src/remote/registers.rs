@@ -1,7 +1,7 @@
 //! The registers of a thread behind a stub: from the layout that the target description gives them to the kernel's, and back.
 
 use dapple_arch::registers::described::{
-    ARCHITECTURE, GENERAL, REQUIRED, extended, state, unknown,
+    ARCHITECTURE, GENERAL, REQUIRED, TAGS, extended, state, tags, unknown,
 };
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use dapple_gdb_remote::description::{Description, Register};
@@ -85,7 +85,12 @@ impl Layout {
             let bytes = state.get(place.offset..place.offset + place.size)?;
             Some((register, bytes.to_vec()))
         });
-        changes(all, places)
+        let of_tags = self.description.register(TAGS).and_then(|register| {
+            let now = register.value_in(all)?;
+            Some((register, tags(state, &now)?))
+        });
+        let wanted: Vec<Change<'_>> = places.chain(of_tags).collect();
+        changes(all, wanted.into_iter())
     }
 }
 
