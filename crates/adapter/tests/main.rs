@@ -98,6 +98,7 @@ mod reasons;
 mod recursion;
 mod registers;
 mod reloaded;
+mod remote;
 mod replays;
 mod returned_wide;
 mod run;

@@ -3,6 +3,7 @@
 mod affinity;
 mod assigning;
 mod attach;
+mod behind_gdbserver;
 mod calls;
 mod calls_threads;
 mod command;

@@ -8,7 +8,7 @@ use crate::argument_values::shape::{Shape, Word};
 /// The tables, each with the name of its marker on the page.
 pub fn tables() -> [(&'static str, String); 4] {
     let own = |requests: Requests| {
-        let rows = table::ARGUMENTS.iter();
+        let rows = table::ARGUMENTS.iter().chain(super::remote::ARGUMENTS);
         rows.filter(move |row| row.requests == requests && row.is_documented())
     };
     [
@@ -39,7 +39,7 @@ fn table_of(rows: impl Iterator<Item = &'static Row>) -> String {
 
 fn table_of_aliases() -> String {
     let mut text = String::from("| argument | of | request | here |\n| --- | --- | --- | --- |\n");
-    for row in super::aliases::ALIASES {
+    for row in super::aliases::ALIASES.iter().chain(super::remote::ALIASES) {
         let Origin::Alias { from, .. } = row.origin else {
             continue;
         };

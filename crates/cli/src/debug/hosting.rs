@@ -99,11 +99,13 @@ impl Options {
         for file in natvis {
             given.option("--natvis", Some(file));
         }
-        given.option("--attach", attach);
+        for (name, value) in [("--attach", attach), ("--target", target)] {
+            given.option(name, value);
+        }
         given.flag("--wait", wait);
-        given.option("--core", core);
-        given.option("--target", target);
-        given.option("--sysroot", sysroot);
+        for (name, value) in [("--core", core), ("--sysroot", sysroot)] {
+            given.option(name, value);
+        }
         given.flag("--cargo", cargo);
         given.0.push("--".into());
         given.0.extend(program);

@@ -21,7 +21,11 @@ impl Written {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let begin = "Remote debugging using stdio\n";
         let own = text.find(begin).map_or(0, |at| at + begin.len());
-        text[own..].to_owned()
+        let lines = text[own..].split_inclusive('\n');
+        // Forked children.
+        lines
+            .filter(|line| !line.starts_with("Detaching from process "))
+            .collect()
     }
 }
 

@@ -1,5 +1,8 @@
 //! The connection to a stub with what is known of its threads: packets become events, and wishes become packets.
 
+mod breakpoints;
+mod registers;
+
 use super::files::Files;
 use super::memory::Blocks;
 use super::registers::Layout;
@@ -10,16 +13,12 @@ use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::process::Resume as How;
 use crate::wait_event::{WaitEvent, What};
-use dapple_arch::registers::user::UserRegisters;
-use dapple_arch::trap::TRAP;
-use dapple_gdb_remote::client::BreakpointKind;
 use dapple_gdb_remote::connection::after;
-use dapple_gdb_remote::error::Support;
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::resume::{Action, Resume};
 use dapple_gdb_remote::signal::Signal;
 use dapple_gdb_remote::stop_reply::{Reason, Stop, StopReply};
-use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
+use dapple_gdb_remote::thread_id::ThreadId as StubThread;
 use dapple_gdb_remote::{Client, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, PipeWriter, Write};
@@ -65,8 +64,8 @@ pub(super) struct Link {
     causes: BTreeMap<ThreadId, Cause>,
     /// Where breakpoints are inserted.
     breakpoints: BTreeSet<u64>,
-    /// Those are taken out of memory that a vfork child uses.
-    lifted: bool,
+    /// The thread whose vfork child uses the process's memory: breakpoints are taken out meanwhile, and no other thread runs.
+    vforked: Option<ThreadId>,
     /// The stub was asked to interrupt the process, and hasn't answered by a stop.
     interrupting: bool,
     /// How many interrupts weren't answered, because other stops have come first: their stops may come when the process runs again.
@@ -110,7 +109,7 @@ impl Link {
             registers: BTreeMap::new(),
             causes: BTreeMap::new(),
             breakpoints: BTreeSet::new(),
-            lifted: false,
+            vforked: None,
             interrupting: false,
             owed: 0,
             awaited: 0,
@@ -148,11 +147,17 @@ impl Link {
 
     /// Sends what threads are to do, if one is to run and none does.
     pub(super) fn run(&mut self) -> io::Result<()> {
-        let wishes = self.schedule.wishes();
+        let mut wishes = self.schedule.wishes();
         if wishes.is_empty() {
             return Ok(());
         }
         self.require_rest()?;
+        if let Some(vforked) = self.vforked {
+            match wishes.iter().any(|(thread, ..)| *thread == vforked) {
+                true => wishes.retain(|(thread, ..)| *thread == vforked),
+                false => self.put_breakpoints_back(),
+            }
+        }
         let resumptions = self.resumptions(&wishes);
         self.forget();
         for (thread, ..) in &wishes {
@@ -167,7 +172,7 @@ impl Link {
     /// The packets' words for wishes. Threads that only run on are named if others stay.
     fn resumptions(&mut self, wishes: &[(ThreadId, How, i32)]) -> Vec<Resume> {
         let mut deliver = std::mem::take(&mut self.to_deliver);
-        let names_all = self.schedule.has_resting();
+        let names_all = self.schedule.has_resting() || self.vforked.is_some();
         let mut resumptions = Vec::new();
         let mut others = false;
         for (thread, how, signal) in wishes {
@@ -398,6 +403,7 @@ impl Link {
             }
             Some(Reason::Vfork(child)) => {
                 self.lift_breakpoints();
+                self.vforked = Some(thread);
                 self.let_child_go(*child, false);
                 self.schedule.stopped(None);
             }
@@ -409,7 +415,7 @@ impl Link {
                 // The stub has none in the new program's memory.
                 self.breakpoints.clear();
                 self.watchpoints.forget();
-                self.lifted = false;
+                self.vforked = None;
                 let stub = stop.thread.or_else(|| self.ids.stub(thread));
                 self.ids.executed(self.process, stub);
                 self.schedule.executed(self.process);
@@ -418,27 +424,6 @@ impl Link {
             _ => return false,
         }
         true
-    }
-
-    /// Lets a forked child run without the breakpoints that it has got from its parent.
-    fn let_child_go(&mut self, child: StubThread, has_copy: bool) {
-        if has_copy {
-            let any = StubThread {
-                thread: Id::Any,
-                ..child
-            };
-            let chosen = self.client.choose_thread(any);
-            if self.noted(chosen).is_ok() {
-                for address in self.breakpoints.clone() {
-                    let removed =
-                        self.client
-                            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-                    let _ = self.noted(removed);
-                }
-            }
-        }
-        let detached = self.client.detach(child.process_number());
-        let _ = self.noted(detached);
     }
 
     /// Why a thread has stopped. A thread that has run into a breakpoint is moved back to it, if the stub hasn't done that.
@@ -471,8 +456,11 @@ impl Link {
                 return trap(code::BREAKPOINT);
             }
             if says_breakpoint {
-                self.leave_own_trap(thread);
-                return trap(code::OWN);
+                return match self.leaves_own_trap(thread) {
+                    true => trap(code::OWN),
+                    // A breakpoint that was removed meanwhile.
+                    false => Cause::default(),
+                };
             }
         }
         if self.schedule.steps(thread) {
@@ -484,36 +472,6 @@ impl Link {
             // Sent by a program, as the stub says.
             Some(sent @ ..=0) => trap(sent),
             _ => trap(code::OWN),
-        }
-    }
-
-    /// Whether a thread is at an inserted breakpoint. If it is behind one, it is moved back.
-    fn is_at_breakpoint(&mut self, thread: ThreadId) -> bool {
-        let Ok(mut registers) = self.general(thread) else {
-            return false;
-        };
-        let pc = registers.pc();
-        if self.breakpoints.contains(&pc.0) {
-            return true;
-        }
-        let before = pc.offset(-1);
-        if self.breakpoints.contains(&before.0) {
-            registers.set_pc(before);
-            return self.set_general(thread, &registers).is_ok();
-        }
-        false
-    }
-
-    /// A stub that says that a thread is at a breakpoint has moved it back to the program's own trap instruction, too: the thread goes on behind it.
-    fn leave_own_trap(&mut self, thread: ThreadId) {
-        let Ok(mut registers) = self.general(thread) else {
-            return;
-        };
-        let pc = registers.pc();
-        let mut byte = [0];
-        if self.read(pc.0, &mut byte) == 1 && byte[0] == TRAP {
-            registers.set_pc(pc.offset(1));
-            let _ = self.set_general(thread, &registers);
         }
     }
 
@@ -589,102 +547,7 @@ impl Link {
         Ok(())
     }
 
-    // Registers and memory.
-
-    /// All registers of a stopped thread, as the stub has them.
-    fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
-        if let Some(all) = self.registers.get(&thread) {
-            return Ok(all.clone());
-        }
-        self.choose(thread)?;
-        let read = self.client.read_registers();
-        let mut all = self.noted(read)?;
-        for register in self.layout.behind(all.len()) {
-            let value = self.client.read_register(register.number);
-            if let Some(value) = self.noted(value)? {
-                let end = register.offset + register.size();
-                all.resize(all.len().max(end), None);
-                let places = all.iter_mut().skip(register.offset).take(register.size());
-                places.zip(value).for_each(|(to, from)| *to = from);
-            }
-        }
-        self.registers.insert(thread, all.clone());
-        Ok(all)
-    }
-
-    /// The general registers.
-    pub(super) fn general(&mut self, thread: ThreadId) -> io::Result<UserRegisters> {
-        let all = self.all(thread)?;
-        Ok(self.layout.general(&all))
-    }
-
-    /// Sets the general registers.
-    pub(super) fn set_general(
-        &mut self,
-        thread: ThreadId,
-        registers: &UserRegisters,
-    ) -> io::Result<()> {
-        let mut all = self.all(thread)?;
-        let changed = self.layout.set_general(&mut all, registers);
-        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
-        let changed = changed.collect();
-        self.send_registers(thread, all, changed)
-    }
-
-    /// The state of the floating-point and vector units.
-    pub(super) fn extended(&mut self, thread: ThreadId) -> io::Result<Vec<u8>> {
-        let all = self.all(thread)?;
-        Ok(self.layout.extended(&all))
-    }
-
-    /// Sets the state of the floating-point and vector units.
-    pub(super) fn set_extended(&mut self, thread: ThreadId, state: &[u8]) -> io::Result<()> {
-        let mut all = self.all(thread)?;
-        let changed = self.layout.set_extended(&mut all, state);
-        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
-        let changed = changed.collect();
-        self.send_registers(thread, all, changed)
-    }
-
-    /// Sends registers that have changed: one by one if these are few and the stub knows the packet for that, else all.
-    fn send_registers(
-        &mut self,
-        thread: ThreadId,
-        all: Vec<Option<u8>>,
-        changed: Vec<(u64, Vec<u8>)>,
-    ) -> io::Result<()> {
-        /// From how many on one packet with all is shorter.
-        const MANY: usize = 4;
-        if changed.is_empty() {
-            return Ok(());
-        }
-        self.choose(thread)?;
-        self.registers.remove(&thread);
-        let whole: Option<Vec<u8>> = all.iter().copied().collect();
-        if let Some(whole) = whole.filter(|_| changed.len() >= MANY || self.lacks_single()) {
-            let written = self.client.write_registers(&whole);
-            if self.noted(written)? == Support::Done {
-                self.registers.insert(thread, all);
-                return Ok(());
-            }
-        }
-        for (number, bytes) in changed {
-            let written = self.client.write_register(number, &bytes);
-            if self.noted(written)? == Support::NotSupported {
-                self.ids.set_lacks_single_registers();
-                let whole: Vec<u8> = all.iter().map(|byte| byte.unwrap_or(0)).collect();
-                let written = self.client.write_registers(&whole);
-                let _ = self.noted(written)?;
-                break;
-            }
-        }
-        self.registers.insert(thread, all);
-        Ok(())
-    }
-
-    fn lacks_single(&self) -> bool {
-        self.ids.lacks_single_registers()
-    }
+    // Memory.
 
     /// Reads memory, up to where it ends. Returns how many bytes were read.
     pub(super) fn read(&mut self, address: u64, buffer: &mut [u8]) -> usize {
@@ -722,66 +585,7 @@ impl Link {
             false => Err(io::Error::from_raw_os_error(libc::EFAULT)),
         }
     }
-
-    // Breakpoints.
-
-    /// Inserts a breakpoint: in memory, or if the stub can't do that, by the processor.
-    pub(super) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
-        self.require_rest()?;
-        if self.breakpoints.contains(&address) {
-            return Ok(());
-        }
-        let inserted = self
-            .client
-            .insert_breakpoint(BreakpointKind::Software, address, SIZE);
-        if self.noted(inserted)? == Support::NotSupported {
-            return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
-        }
-        self.breakpoints.insert(address);
-        Ok(())
-    }
-
-    /// Removes a breakpoint.
-    pub(super) fn remove_breakpoint(&mut self, address: u64) -> io::Result<()> {
-        self.require_rest()?;
-        if !self.breakpoints.remove(&address) || self.lifted {
-            return Ok(());
-        }
-        let removed = self
-            .client
-            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-        let _ = self.noted(removed)?;
-        Ok(())
-    }
-
-    /// Whether a breakpoint is inserted there.
-    pub(super) fn has_breakpoint(&self, address: u64) -> bool {
-        self.breakpoints.contains(&address)
-    }
-
-    fn lift_breakpoints(&mut self) {
-        for address in self.breakpoints.clone() {
-            let removed = self
-                .client
-                .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-            let _ = self.noted(removed);
-        }
-        self.lifted = true;
-    }
-
-    fn put_breakpoints_back(&mut self) {
-        self.lifted = false;
-        for address in self.breakpoints.clone() {
-            let inserted = self
-                .client
-                .insert_breakpoint(BreakpointKind::Software, address, SIZE);
-            let _ = self.noted(inserted);
-        }
-    }
 }
-
-/// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets").
-const SIZE: u64 = 1;
 
 /// The process that has sent a signal, by its `siginfo_t`. `None`: none has.
 fn sender_of(info: &[u8]) -> Option<i32> {

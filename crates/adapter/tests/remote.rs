@@ -1,0 +1,230 @@
+//! Programs behind a stub of gdb's remote protocol: `attach` with `target`. `DAPPLE_GDBSERVER` names gdbserver, which then has to be there;
+//! else it is searched on PATH, and tests that need it say so and do nothing where it isn't.
+
+use crate::support;
+use crate::support::{Fixture, Session};
+use dapple_dap::types::*;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+
+fn gdbserver() -> Option<String> {
+    let named = std::env::var("DAPPLE_GDBSERVER").ok();
+    let program = named.clone().unwrap_or_else(|| "gdbserver".to_owned());
+    let output = Command::new(&program).arg("--version").output();
+    let runs = output.is_ok_and(|output| output.status.success());
+    assert!(runs || named.is_none(), "{program} does not run");
+    if !runs {
+        println!("skipped: there is no gdbserver");
+    }
+    runs.then_some(program)
+}
+
+fn arguments(value: &Value) -> AttachRequestArguments {
+    serde_json::from_value(value.clone()).expect("an object")
+}
+
+fn attach(session: &Session, value: &Value) {
+    session.ok::<AttachRequest>(arguments(value));
+    session.wait_for::<InitializedEvent>();
+}
+
+/// gdbserver on its standard input and output, with these words behind its own. What it and the program write is dropped.
+fn on_stdio(server: &str, words: &str) -> String {
+    format!("|exec {server} --once {words} 2>/dev/null")
+}
+
+/// gdbserver at a TCP port of the kernel's choice, which is killed with this.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Server {
+    fn start(server: &str, words: &[&str]) -> Server {
+        let mut child = Command::new(server)
+            .args(["--once", "localhost:0"])
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("gdbserver starts");
+        let told = BufReader::new(child.stderr.take().expect("a pipe"));
+        let port = told.lines().map_while(Result::ok).find_map(|line| {
+            let port = line.strip_prefix("Listening on port ")?;
+            port.trim().parse().ok()
+        });
+        Server {
+            child,
+            port: port.expect("a port"),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_program_behind_a_stub_is_debugged_like_any_other() {
+    let Some(server) = gdbserver() else { return };
+    let fixture = Fixture::new("guide.cpp");
+    let session = Session::new();
+    let target = on_stdio(&server, &format!("- {}", fixture.program()));
+    attach(&session, &json!({"target": target}));
+    session.set_breakpoints(&fixture, &["job"]);
+    session.configured();
+    let process = session.wait_for::<ProcessEvent>();
+    assert_eq!(process.is_local_process, Some(false));
+    assert_eq!(process.system_process_id, None);
+    assert_eq!(process.name, fixture.program());
+    let stop = session.stopped_at(&fixture, "job", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "job->state"), "Running");
+    let stack = session.stack(stop.thread);
+    assert!(stack.len() > 1, "{stack:?}");
+    let name = session.evaluate(&stop.top, "job->name.size() * 10");
+    session.ok::<NextRequest>(NextArguments::new(stop.thread));
+    let stepped = session.stopped(StoppedEventReason::Step);
+    assert_eq!(session.evaluate(&stepped.top, "*job->result"), name);
+    session.evaluate(&stepped.top, "*job->result = 7");
+    assert_eq!(session.evaluate(&stepped.top, "*job->result"), "7");
+    session.set_breakpoints(&fixture, &[]);
+    session.ok::<StepOutRequest>(StepOutArguments::new(stepped.thread));
+    let out = session.stopped(StoppedEventReason::Step);
+    assert_eq!(out.top.name, "main");
+    session.disconnect();
+}
+
+#[test]
+fn a_stub_at_a_port_is_found_by_other_debuggers_arguments_too() {
+    let Some(server) = gdbserver() else { return };
+    let fixture = Fixture::new("guide.cpp");
+    for name in ["miDebuggerServerAddress", "gdbTarget", "gdb-remote-port"] {
+        let server = Server::start(&server, &[&fixture.program()]);
+        let session = Session::new();
+        let mut arguments = json!({"program": fixture.program(), "stopOnEntry": true});
+        match name {
+            "gdb-remote-port" => {
+                arguments[name] = json!(server.port);
+                arguments["gdb-remote-hostname"] = json!("localhost");
+            }
+            _ => arguments[name] = json!(format!("localhost:{}", server.port)),
+        }
+        attach(&session, &arguments);
+        session.configured();
+        session.stopped(StoppedEventReason::Entry);
+        session.disconnect();
+    }
+}
+
+#[test]
+fn a_stub_starts_a_program_or_attaches_to_one() {
+    let Some(server) = gdbserver() else { return };
+    let fixture = Fixture::new("server.c");
+    let session = Session::new();
+    let target = on_stdio(&server, "--multi -");
+    let command = [fixture.program(), "first".to_owned()];
+    attach(
+        &session,
+        &json!({"target": target, "remoteCommand": command}),
+    );
+    session.set_breakpoints(&fixture, &["main"]);
+    session.configured();
+    let stop = session.stopped(StoppedEventReason::Breakpoint);
+    let argument = session.evaluate(&stop.top, "argv[1]");
+    assert!(argument.ends_with("\"first\""), "{argument}");
+    session.disconnect();
+
+    let mut running = support::running::Running::start(&fixture.binary, &[]);
+    let session = Session::new();
+    attach(
+        &session,
+        &json!({"target": on_stdio(&server, "--multi -"), "pid": running.pid()}),
+    );
+    session.set_breakpoints(&fixture, &["work"]);
+    session.configured();
+    running.tell("work");
+    session.stopped_at(&fixture, "work", StoppedEventReason::Breakpoint);
+    session.disconnect();
+    // It goes on without the breakpoint.
+    assert_eq!(running.line(), "worked 1");
+    assert_eq!(running.ask("work"), "worked 2");
+}
+
+#[test]
+fn libraries_and_the_program_are_found_in_a_copy_of_the_other_machines_files() {
+    let Some(server) = gdbserver() else { return };
+    let fixture = Fixture::new("guide.cpp");
+    let root = support::file("sysroot-mark", b"", 0o600).with_extension("folder");
+    let inside = fixture.binary.strip_prefix("/").expect("absolute");
+    let copy = root.join(inside);
+    std::fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+    std::fs::copy(&fixture.binary, &copy).expect("a copy");
+    let session = Session::new();
+    let target = on_stdio(&server, &format!("- {}", fixture.program()));
+    attach(&session, &json!({"target": target, "sysroot": root}));
+    session.set_breakpoints(&fixture, &["job"]);
+    session.configured();
+    let process = session.wait_for::<ProcessEvent>();
+    assert_eq!(process.name, copy.display().to_string());
+    session.stopped_at(&fixture, "job", StoppedEventReason::Breakpoint);
+    session.disconnect();
+    std::fs::remove_dir_all(&root).expect("removed");
+}
+
+#[test]
+fn a_stub_that_goes_away_ends_the_session_with_the_reason() {
+    let Some(server) = gdbserver() else { return };
+    let fixture = Fixture::new("guide.cpp");
+    let mut server = Server::start(&server, &[&fixture.program()]);
+    let session = Session::new();
+    let target = format!("localhost:{}", server.port);
+    attach(&session, &json!({"target": target}));
+    session.set_breakpoints(&fixture, &["job"]);
+    session.configured();
+    session.stopped_at(&fixture, "job", StoppedEventReason::Breakpoint);
+    server.child.kill().expect("killed");
+    server.child.wait().expect("reaped");
+    session.wait_for_written(
+        OutputEventCategory::Console,
+        "the program can't be reached any more: ",
+    );
+    session.wait_for::<TerminatedEvent>();
+}
+
+#[test]
+fn where_there_is_no_stub_the_reason_names_the_place() {
+    let refusal = |value: &Value| {
+        let session = Session::new();
+        let failure = session.refused::<AttachRequest>(arguments(value));
+        session.wait_for::<TerminatedEvent>();
+        session.disconnect();
+        failure.sentence
+    };
+    // Nobody listens at a port that was just given back.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let target = listener.local_addr().expect("an address").to_string();
+    drop(listener);
+    let sentence = refusal(&json!({"target": target}));
+    assert!(
+        sentence.starts_with(&format!("attach: `target` {target}: cannot connect to ")),
+        "{sentence}"
+    );
+    let sentence = refusal(&json!({"target": "|exit 3"}));
+    assert!(sentence.contains("the connection was closed"), "{sentence}");
+    let sentence = refusal(&json!({"target": "nowhere"}));
+    assert!(
+        sentence.contains("`target`: `nowhere` is none of HOST:PORT"),
+        "{sentence}"
+    );
+    let sentence = refusal(&json!({"target": "localhost:1", "waitFor": true, "program": "x"}));
+    assert!(
+        sentence.contains("neither `coreFile` nor `waitFor`"),
+        "{sentence}"
+    );
+}

@@ -1,0 +1,125 @@
+//! The breakpoints that a stub inserts, and the threads that have run into them.
+
+use super::Link;
+use crate::ThreadId;
+use dapple_arch::trap::TRAP;
+use dapple_gdb_remote::client::BreakpointKind;
+use dapple_gdb_remote::error::Support;
+use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
+use std::io;
+
+/// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets").
+const SIZE: u64 = 1;
+
+impl Link {
+    /// Inserts a breakpoint: in memory, or if the stub can't do that, by the processor.
+    pub(in crate::remote) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
+        self.require_rest()?;
+        if self.breakpoints.contains(&address) {
+            return Ok(());
+        }
+        if self.vforked.is_some() {
+            // With the others, when the child has left the memory.
+            self.breakpoints.insert(address);
+            return Ok(());
+        }
+        let inserted = self
+            .client
+            .insert_breakpoint(BreakpointKind::Software, address, SIZE);
+        if self.noted(inserted)? == Support::NotSupported {
+            return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
+        }
+        self.breakpoints.insert(address);
+        Ok(())
+    }
+
+    /// Removes a breakpoint.
+    pub(in crate::remote) fn remove_breakpoint(&mut self, address: u64) -> io::Result<()> {
+        self.require_rest()?;
+        if !self.breakpoints.remove(&address) || self.vforked.is_some() {
+            return Ok(());
+        }
+        let removed = self
+            .client
+            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+        let _ = self.noted(removed)?;
+        Ok(())
+    }
+
+    /// Whether a breakpoint is inserted there.
+    pub(in crate::remote) fn has_breakpoint(&self, address: u64) -> bool {
+        self.breakpoints.contains(&address)
+    }
+
+    pub(super) fn lift_breakpoints(&mut self) {
+        for address in self.breakpoints.clone() {
+            let removed = self
+                .client
+                .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+            let _ = self.noted(removed);
+        }
+    }
+
+    pub(super) fn put_breakpoints_back(&mut self) {
+        self.vforked = None;
+        for address in self.breakpoints.clone() {
+            let inserted = self
+                .client
+                .insert_breakpoint(BreakpointKind::Software, address, SIZE);
+            let _ = self.noted(inserted);
+        }
+    }
+
+    /// Whether a thread is at an inserted breakpoint. If it is behind one, it is moved back.
+    pub(super) fn is_at_breakpoint(&mut self, thread: ThreadId) -> bool {
+        let Ok(mut registers) = self.general(thread) else {
+            return false;
+        };
+        let pc = registers.pc();
+        if self.breakpoints.contains(&pc.0) {
+            return true;
+        }
+        let before = pc.offset(-1);
+        if self.breakpoints.contains(&before.0) {
+            registers.set_pc(before);
+            return self.set_general(thread, &registers).is_ok();
+        }
+        false
+    }
+
+    /// A stub that says that a thread is at a breakpoint has moved it back to the program's own trap instruction, too: the thread goes on behind
+    /// it. `false`: there is none.
+    pub(super) fn leaves_own_trap(&mut self, thread: ThreadId) -> bool {
+        let Ok(mut registers) = self.general(thread) else {
+            return false;
+        };
+        let pc = registers.pc();
+        let mut byte = [0];
+        if self.read(pc.0, &mut byte) == 0 || byte[0] != TRAP {
+            return false;
+        }
+        registers.set_pc(pc.offset(1));
+        self.set_general(thread, &registers).is_ok()
+    }
+
+    /// Lets a forked child run without the breakpoints that it has got from its parent.
+    pub(super) fn let_child_go(&mut self, child: StubThread, has_copy: bool) {
+        if has_copy {
+            let any = StubThread {
+                thread: Id::Any,
+                ..child
+            };
+            let chosen = self.client.choose_thread(any);
+            if self.noted(chosen).is_ok() {
+                for address in self.breakpoints.clone() {
+                    let removed =
+                        self.client
+                            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
+                    let _ = self.noted(removed);
+                }
+            }
+        }
+        let detached = self.client.detach(child.process_number());
+        let _ = self.noted(detached);
+    }
+}
