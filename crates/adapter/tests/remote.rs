@@ -30,6 +30,22 @@ fn attach(session: &Session, value: &Value) {
     session.wait_for::<InitializedEvent>();
 }
 
+/// Whether a program is there, and says so if not.
+fn has(program: &str) -> bool {
+    let output = Command::new(program).arg("--version").output();
+    let runs = output.is_ok_and(|output| output.status.success());
+    if !runs {
+        println!("skipped: there is no {program}");
+    }
+    runs
+}
+
+/// A port that was free just now.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
 /// gdbserver on its standard input and output, with these words behind its own. What it and the program write is dropped.
 fn on_stdio(server: &str, words: &str) -> String {
     format!("|exec {server} --once {words} 2>/dev/null")
@@ -195,6 +211,136 @@ fn a_stub_that_goes_away_ends_the_session_with_the_reason() {
         "the program can't be reached any more: ",
     );
     session.wait_for::<TerminatedEvent>();
+}
+
+/// What the debug console says to a line.
+fn typed(session: &Session, line: &str) -> String {
+    let arguments = EvaluateArguments::new(line).with_context(EvaluateArgumentsContext::Repl);
+    session.ok::<EvaluateRequest>(arguments).result
+}
+
+/// Stops in a loop, looks, steps and goes on to the end, behind the stub at `target`.
+fn goes_through(target: &str, fixture: &Fixture) {
+    let session = Session::new();
+    attach(
+        &session,
+        &json!({"target": target, "program": fixture.program()}),
+    );
+    session.set_breakpoints(fixture, &["job"]);
+    session.configured();
+    let stop = session.stopped_at(fixture, "job", StoppedEventReason::Breakpoint);
+    assert_eq!(session.evaluate(&stop.top, "job->state"), "Running");
+    let wanted = session.evaluate(&stop.top, "job->name.size() * 10");
+    session.ok::<NextRequest>(NextArguments::new(stop.thread));
+    let stepped = session.stopped(StoppedEventReason::Step);
+    assert_eq!(session.evaluate(&stepped.top, "*job->result"), wanted);
+    session.set_breakpoints(fixture, &["sum"]);
+    session.resume(stop.thread);
+    let stop = session.stopped_at(fixture, "sum", StoppedEventReason::Breakpoint);
+    session.ok::<StepOutRequest>(StepOutArguments::new(stop.thread));
+    let out = session.stopped(StoppedEventReason::Step);
+    assert_eq!(out.top.name, "main");
+    session.resume(out.thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+}
+
+#[test]
+fn qemu_runs_a_program_of_this_processor() {
+    if !has("qemu-x86_64") {
+        return;
+    }
+    let fixture = Fixture::new("guide.cpp");
+    let port = free_port();
+    let mut qemu = Command::new("qemu-x86_64")
+        .args(["-g", &port.to_string(), &fixture.program()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("QEMU starts");
+    // It may not listen yet: who connects waits for that.
+    goes_through(&format!("127.0.0.1:{port}"), &fixture);
+    qemu.wait().expect("reaped");
+}
+
+#[test]
+fn lldbs_stub_is_understood() {
+    let server = "/usr/lib/llvm-22/bin/lldb-server";
+    if !std::path::Path::new(server).exists() {
+        println!("skipped: there is no {server}");
+        return;
+    }
+    let fixture = Fixture::new("guide.cpp");
+    let program = fixture.program();
+    let port = free_port();
+    let mut stub = Command::new(server)
+        .args(["gdbserver", &format!("127.0.0.1:{port}"), "--", &program])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    goes_through(&format!("127.0.0.1:{port}"), &fixture);
+    stub.wait().expect("reaped");
+}
+
+#[test]
+fn valgrind_stops_at_its_errors_with_their_text() {
+    if !has("valgrind") {
+        return;
+    }
+    let fixture = Fixture::new("valgrind.c");
+    let folder = support::file("vgdb", b"", 0o600).with_extension("folder");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let prefix = folder.join("vgdb").display().to_string();
+    let mut valgrind = Command::new("valgrind")
+        .args([
+            "--vgdb=yes",
+            "--vgdb-error=0",
+            &format!("--vgdb-prefix={prefix}"),
+        ])
+        .arg(fixture.program())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("valgrind starts");
+    let target = format!(
+        "|exec vgdb --vgdb-prefix={prefix} --wait=60 --pid={} 2>/dev/null",
+        valgrind.id()
+    );
+    let session = Session::new();
+    attach(
+        &session,
+        &json!({"target": target, "program": fixture.program()}),
+    );
+    session.configured();
+    let event = session.wait_for::<StoppedEvent>();
+    assert_eq!(event.reason, StoppedEventReason::Exception);
+    let thread = event.thread_id.expect("a thread");
+    let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(thread));
+    assert_eq!(info.exception_id, "Invalid read of size 4");
+    let told = info.details.and_then(|details| details.message);
+    let told = told.expect("the whole text");
+    assert!(
+        told.contains("0 bytes after a block of size 16 alloc'd"),
+        "{told}"
+    );
+    let top = session.stack(thread).remove(0);
+    assert_eq!(top.line, fixture.line("read"));
+    let said = typed(&session, "monitor v.info n_errs_found");
+    assert!(said.contains("n_errs_found 1"), "{said}");
+    session.resume(thread);
+    let event = session.wait_for::<StoppedEvent>();
+    let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(
+        event.thread_id.expect("a thread"),
+    ));
+    assert_eq!(info.exception_id, "Invalid write of size 4");
+    session.resume(thread);
+    assert_eq!(session.exit_code(), 0);
+    session.disconnect();
+    valgrind.wait().expect("reaped");
+    std::fs::remove_dir_all(&folder).expect("removed");
 }
 
 #[test]

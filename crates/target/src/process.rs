@@ -111,6 +111,19 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// Waits until a thread is stopped, for whatever reason, and takes the event. `false`: the thread has ended.
     fn wait_until_stopped(&self, thread: ThreadId) -> bool;
 
+    /// Has whoever executes the program carry out a command of its own. Returns what it says. Registers and memory may be others then.
+    ///
+    /// # Errors
+    /// A sentence that says why not.
+    fn monitor(&self, _command: &str) -> Result<String, String> {
+        Err("the program is not behind a stub, whose commands these would be".into())
+    }
+
+    /// What whoever executes the program says of a thread's trap, which is a finding of its own: valgrind's text of an error in the use of memory.
+    fn finding(&self, _thread: ThreadId) -> Option<String> {
+        None
+    }
+
     // Running.
 
     /// Resumes a stopped thread, delivering `signal` unless 0.

@@ -2,9 +2,11 @@
 //!
 //! [`connect`] makes a [`RemoteProcess`], which is a [`Process`](crate::process::Process) like a live one. The protocol itself is in
 //! `dapple-gdb-remote`; here is what joins it with what the engine expects of Linux's ptrace(2): threads that run and stop one by one
-//! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`) and files (`files`).
+//! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`), files (`files`)
+//! and what valgrind has found (`findings`).
 
 mod files;
+mod findings;
 mod link;
 mod memory;
 mod process;
@@ -18,7 +20,7 @@ pub use process::RemoteProcess;
 
 use crate::ThreadId;
 use crate::linux::wait::Waker;
-use dapple_gdb_remote::connection::after;
+use dapple_gdb_remote::connection::{Connection, after};
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::stop_reply::StopReply;
 use dapple_gdb_remote::{Client, Error};
@@ -26,11 +28,12 @@ use files::Files;
 use link::Link;
 use memory::{Blocks, ordinary};
 use registers::Layout;
-use std::io::PipeReader;
+use rustix::event::Timespec;
+use std::io::{self, PipeReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use threads::Ids;
 
 /// How long starting a program on the stub's machine, or attaching to one there, may take.
@@ -79,7 +82,7 @@ pub struct Connected {
 /// The end of a sentence that says why the process can't be debugged.
 pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, String> {
     let said = |error: Error| error.to_string();
-    let mut client = Client::connect(&options.address).map_err(said)?;
+    let mut client = Client::start(reach(&options.address).map_err(said)?).map_err(said)?;
     let stop = first_stop(&mut client, &options.start)?;
     let description = client.description().map_err(said)?;
     let layout = Layout::of(description.unwrap_or_default())?;
@@ -124,6 +127,30 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
         current: current.unwrap_or(id),
         console,
     })
+}
+
+/// Connects to a stub. One that isn't there yet is waited for, because it may have been started together with the debugger.
+fn reach(address: &StubAddress) -> Result<Connection, Error> {
+    /// How long it is waited for; gdb does so for 15 seconds.
+    const PATIENCE: Duration = Duration::from_secs(3);
+    /// How long a connection may take.
+    const CONNECT: Duration = Duration::from_secs(10);
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(5);
+    loop {
+        let error = match Connection::connect(address, CONNECT) {
+            Ok(connection) => return Ok(connection),
+            Err(error) => error,
+        };
+        let is_absent = matches!(&error, Error::Io { source, .. }
+            if matches!(source.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound));
+        if !is_absent || begun.elapsed() > PATIENCE {
+            return Err(error);
+        }
+        let time = Timespec::try_from(pause).ok();
+        let _ = rustix::event::poll(&mut [], time.as_ref());
+        pause = (pause * 2).min(Duration::from_millis(200));
+    }
 }
 
 /// Gets a process, and returns the thread that the stub says has stopped.

@@ -13,6 +13,9 @@ use dapple_dap::types::{EvaluateArguments, EvaluateArgumentsContext, EvaluateRes
 use dapple_engine::eval::expression_at;
 use dapple_engine::values::{Format, NamedValue, Rendered};
 
+/// In front of a command for the stub that has the program. It is no expression in any language.
+const MONITOR: &str = "monitor ";
+
 /// Does what was typed into the debug console, if that is no expression; `None` if it is one.
 fn typed(
     adapter: &mut Adapter,
@@ -24,6 +27,14 @@ fn typed(
     }
     if let Some(text) = arguments.expression.strip_prefix('>') {
         return Some(program_input::send(adapter, text));
+    }
+    if let Some(command) = arguments.expression.strip_prefix(MONITOR) {
+        let debuggee = match adapter.stopped() {
+            Ok(debuggee) => debuggee,
+            Err(failure) => return Some(Err(failure)),
+        };
+        let said = debuggee.monitor(command.trim()).or_fail();
+        return Some(said.map(|said| EvaluateResponse::new(said, 0)));
     }
     let words: Vec<&str> = arguments.expression.split_whitespace().collect();
     let said = match &*words.join(" ") {

@@ -84,11 +84,7 @@ impl Options {
         given.option("--attach-with", attach_with);
         given.option("--log", log);
         given.flag("--debuginfod", debuginfod);
-        let follows = follow_forks.to_possible_value();
-        given.option(
-            "--follow-forks",
-            follows.map(|value| value.get_name().to_owned()),
-        );
+        given.value("--follow-forks", follow_forks);
         given.flag("--record", record);
         for folders in source_map {
             given.option(
@@ -99,16 +95,13 @@ impl Options {
         for file in natvis {
             given.option("--natvis", Some(file));
         }
-        for (name, value) in [("--attach", attach), ("--target", target)] {
-            given.option(name, value);
-        }
+        given.option("--attach", attach);
+        given.option("--target", target);
         given.flag("--wait", wait);
-        for (name, value) in [("--core", core), ("--sysroot", sysroot)] {
-            given.option(name, value);
-        }
+        given.option("--core", core);
+        given.option("--sysroot", sysroot);
         given.flag("--cargo", cargo);
-        given.0.push("--".into());
-        given.0.extend(program);
+        given.words(program);
         let mut lines = commands;
         if let Some(file) = &script {
             let of_file = commands::lines_of(file, Origin::Script).context("--script")?;
@@ -125,6 +118,17 @@ struct Given(Vec<OsString>);
 impl Given {
     fn flag(&mut self, name: &str, is_given: bool) {
         self.0.extend(is_given.then(|| name.into()));
+    }
+
+    /// What is behind the options.
+    fn words(&mut self, words: Vec<OsString>) {
+        self.0.push("--".into());
+        self.0.extend(words);
+    }
+
+    fn value(&mut self, name: &str, value: impl ValueEnum) {
+        let word = value.to_possible_value();
+        self.option(name, word.map(|word| word.get_name().to_owned()));
     }
 
     fn option(&mut self, name: &str, value: Option<impl Into<OsString>>) {

@@ -15,6 +15,17 @@ use dapple_target::stream::Stream;
 use std::sync::Arc;
 
 impl Owner {
+    /// Has the stub carry out a command. What was known of threads and memory may not be so any more.
+    pub(crate) fn monitor(&mut self, command: &str) -> Result<String, Error> {
+        self.require_stopped()?;
+        let said = self.process().monitor(command).map_err(Error::Refused)?;
+        for thread in self.stopped_threads() {
+            self.control(thread).registers = None;
+        }
+        self.forget_stacks();
+        Ok(said)
+    }
+
     /// Connects to a stub. All threads of its process are stopped when this returns.
     pub(crate) fn connect(
         options: &RemoteOptions,

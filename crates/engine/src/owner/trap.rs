@@ -6,7 +6,7 @@
 
 use super::Owner;
 use crate::breakpoints::site::{PatchedMemory, Reason, Site};
-use crate::event::StopReason;
+use crate::event::{ExceptionKind, StopReason};
 use crate::stops::How;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
@@ -146,6 +146,9 @@ impl Owner {
             return self.go(thread, How::Continue, libc::SIGTRAP);
         }
         self.leave_copy(thread);
+        if let Some(text) = self.process().finding(thread) {
+            return self.report_finding(thread, text);
+        }
         let at = self.registers(thread).map(|r| r.pc()).unwrap_or_default();
         self.control(thread).exception = Some(Arc::new(Exception {
             id: "SIGTRAP".to_owned(),
@@ -153,6 +156,32 @@ impl Owner {
             ..Exception::default()
         }));
         self.report(thread, StopReason::Trap);
+    }
+
+    /// A thread was stopped because of an error that whoever executes the program has found.
+    fn report_finding(&mut self, thread: ThreadId, text: String) {
+        let first = text.lines().next().unwrap_or_default().to_owned();
+        let address = text.lines().map(str::trim);
+        let address = { address }.find(|line| line.starts_with("Address "));
+        let description = match address {
+            Some(address) => format!("{first}: {address}"),
+            None => first.clone(),
+        };
+        self.control(thread).exception = Some(Arc::new(Exception {
+            id: first,
+            description: description.clone(),
+            type_name: Some("valgrind".to_owned()),
+            message: Some(text),
+            ..Exception::default()
+        }));
+        self.report(
+            thread,
+            StopReason::Exception {
+                kind: ExceptionKind::Report,
+                description,
+                breakpoints: Vec::new(),
+            },
+        );
     }
 
     fn one_step_done(&mut self, thread: ThreadId) {

@@ -32,6 +32,15 @@ impl Session {
         self.ask(move |owner: &mut Owner| owner.write_memory(address, &bytes, partial))?
     }
 
+    /// Has the stub that has the process carry out a command of its own, such as `reset halt`. Returns what it says.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if no stub has the process, or it knows no commands; [`Error::NotStopped`], [`Error::Ended`].
+    pub fn monitor(&self, command: &str) -> Result<String, Error> {
+        let command = command.to_owned();
+        self.ask(move |owner: &mut Owner| owner.monitor(&command))?
+    }
+
     /// The instructions of a window, as many as are wanted, up to [`MOST_INSTRUCTIONS`](dapple_inspect::disassembly::MOST_INSTRUCTIONS):
     /// bytes that are no instructions are shown as bytes. Works while running.
     ///

@@ -112,6 +112,11 @@ impl Client {
                 let deadline = self.deadline();
                 self.connection.send(b"F-1,58", deadline)?;
             }
+            StopReply::Stopped(stop) => {
+                self.connection.forget_interrupt();
+                // Stubs choose the thread that has stopped; gdb relies on that, too.
+                self.general_thread = stop.thread;
+            }
             _ => self.connection.forget_interrupt(),
         }
         Ok(reply)

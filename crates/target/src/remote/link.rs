@@ -4,6 +4,7 @@ mod breakpoints;
 mod registers;
 
 use super::files::Files;
+use super::findings::Findings;
 use super::memory::Blocks;
 use super::registers::Layout;
 use super::schedule::Schedule;
@@ -59,6 +60,7 @@ pub(super) struct Link {
     pub(super) blocks: Blocks,
     pub(super) files: Files,
     pub(super) watchpoints: Watchpoints,
+    pub(super) findings: Findings,
     /// What the packet with all registers has brought for each thread since it ran.
     registers: BTreeMap<ThreadId, Vec<Option<u8>>>,
     causes: BTreeMap<ThreadId, Cause>,
@@ -106,6 +108,7 @@ impl Link {
             blocks,
             files,
             watchpoints: Watchpoints::default(),
+            findings: Findings::default(),
             registers: BTreeMap::new(),
             causes: BTreeMap::new(),
             breakpoints: BTreeSet::new(),
@@ -227,6 +230,7 @@ impl Link {
     pub(super) fn forget(&mut self) {
         self.registers.clear();
         self.blocks.forget();
+        self.findings.forget();
         self.changes += 1;
     }
 
@@ -465,6 +469,9 @@ impl Link {
         }
         if self.schedule.steps(thread) {
             return trap(code::STEP);
+        }
+        if self.findings.ask(&mut self.client, thread) {
+            return trap(code::OWN);
         }
         match self.signal_code(thread) {
             // A step that the engine has given up, or one of the stub's own.

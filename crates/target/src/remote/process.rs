@@ -66,20 +66,6 @@ impl RemoteProcess {
         (counts.packets_sent, counts.packets_received)
     }
 
-    /// Runs a command of the stub itself, and gives what it says. `None`: the stub has no commands.
-    ///
-    /// # Errors
-    /// The process runs, the connection is lost, or the command failed.
-    pub fn monitor(&self, command: &str) -> io::Result<Option<String>> {
-        let mut link = self.link();
-        link.require_rest()?;
-        let answer = link.client.monitor(command.as_bytes());
-        let answer = link.noted(answer)?;
-        // It may have changed anything.
-        link.forget();
-        Ok(answer.map(|text| String::from_utf8_lossy(&text).into_owned()))
-    }
-
     /// How long the stub may still take to stop the process, which it was asked to. `None`: it wasn't.
     fn patience(&self, link: &Link) -> Option<Duration> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,6 +237,22 @@ impl Process for RemoteProcess {
         let mut link = self.link();
         link.find_threads();
         std::iter::from_fn(|| link.schedule.take_event(None)).collect()
+    }
+
+    fn monitor(&self, command: &str) -> Result<String, String> {
+        let mut link = self.link();
+        link.require_rest().map_err(|error| error.to_string())?;
+        let answer = link.client.monitor(command.as_bytes());
+        let answer = link.noted(answer).map_err(|error| error.to_string())?;
+        link.forget();
+        match answer {
+            Some(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
+            None => Err("the stub has no commands of its own".into()),
+        }
+    }
+
+    fn finding(&self, thread: ThreadId) -> Option<String> {
+        self.link().findings.of(thread)
     }
 
     fn has_event(&self) -> bool {

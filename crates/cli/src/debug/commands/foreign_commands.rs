@@ -44,8 +44,8 @@ const ATTACH: &str = "`dapple debug --attach PID|NAME` attaches to a process";
 const CORE: &str = "`dapple debug --core FILE` looks at a core file";
 const PROGRAM: &str = "the program is given at the start: `dapple debug PROGRAM`";
 const ALIAS: &str = "`alias NAME = COMMAND` gives a command another name";
-const REMOTE: &str = "programs are debugged on this machine, or by an adapter that listens elsewhere: \
-                      `dapple debug --connect HOST:PORT`";
+const REMOTE: &str = "`dapple debug --target HOST:PORT PROGRAM` debugs what is behind a stub, `--connect HOST:PORT` drives an adapter \
+                      that listens elsewhere";
 const NO_LEAVING: &str = "a function can't be left early; `finish` goes on until it returns, `jump LINE` leaves lines out";
 const NO_SHELL: &str = "it runs no other programs; Ctrl-Z puts it aside";
 const NO_SYMBOL_FILES: &str = "modules are found by themselves, with their debug information beside them or by \

@@ -394,10 +394,8 @@ pub static GROUPS: &[Group] = &[
             ("target core", Advice(CORE)),
             ("target", Advice(REMOTE)),
             ("target exec, target native", Advice(PROGRAM)),
-            (
-                "monitor, remote, flash-erase, compare-sections",
-                Missing(REMOTE),
-            ),
+            ("monitor", Ours),
+            ("remote, flash-erase, compare-sections", Missing(REMOTE)),
             ("cd", Ours),
             ("pwd", Same("show cwd")),
             ("path", Advice("`env PATH=…` sets it for the program")),
