@@ -42,18 +42,23 @@ impl Findings {
     }
 }
 
-/// The text of an answer, without the number of the process in front of each line (`==4711== `). `None`: it isn't valgrind's.
+/// The text of an answer, without the number of the process in front of most lines (`==4711== `). `None`: it isn't valgrind's.
 fn text_of(answer: &[u8]) -> Option<String> {
     let answer = String::from_utf8_lossy(answer.get(..MOST).unwrap_or(answer));
-    let lines = answer.lines().filter_map(|line| {
-        let rest = line.strip_prefix("==")?;
-        let (number, text) = rest.split_once("==")?;
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| text.strip_prefix(' ').unwrap_or(text).trim_end())
-    });
-    let text = lines.collect::<Vec<_>>().join("\n");
+    without_number(answer.lines().next()?)?;
+    let lines = answer
+        .lines()
+        .map(|line| without_number(line).unwrap_or(line));
+    let text = lines.map(str::trim_end).collect::<Vec<_>>().join("\n");
     let text = text.trim_matches('\n').to_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// What is behind the number of the process in a line. `None`: there is none.
+fn without_number(line: &str) -> Option<&str> {
+    let (number, text) = line.strip_prefix("==")?.split_once("==")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.strip_prefix(' ').unwrap_or(text))
 }
 
 #[cfg(test)]
