@@ -4,6 +4,7 @@
 //! - `bench data`: measures inspecting a stopped program next to other debuggers.
 //! - `bench protocol`: measures reading and writing the protocol's messages next to other crates.
 //! - `bench run`: measures running, stopping and stepping, next to other debuggers and to the system's limits.
+//! - `bench remote`: measures programs behind a stub, next to gdb on the same stub.
 //! - `bench screen`: measures how long a key takes to the full screen beside much output.
 //! - `bench symbols`: measures the first stop in programs with much debug information, next to other debuggers.
 //! - `bench trace`: measures what `dapple trace` adds to a round trip.
@@ -36,6 +37,7 @@ usage: cargo xtask CHORE
   bench protocol      measure decoding and encoding next to other crates
   bench run [WORD]    measure conditions, steps, pauses and output, next to lldb-dap, gdb and the system's limits;
                       only what has one of the words in its name
+  bench remote        measure programs behind gdbserver and QEMU, next to gdb, with the packets counted
   bench screen        measure how long a key takes to the screen of `dapple tui` while the program writes a million lines
   bench symbols       measure the first stop in large programs; builds them first, which takes half an hour once
   bench trace         measure what `dapple trace` adds to a round trip
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         ["bench", "protocol"] => bench::protocol(&root()),
         ["bench", "data", words @ ..] => bench::data(&root(), words),
         ["bench", "run", words @ ..] => bench::running(&root(), words),
+        ["bench", "remote"] => bench::remote(&root()),
         ["bench", "screen"] => bench::screen(&root()),
         ["bench", "symbols"] => bench::symbols(&root()),
         ["bench", "trace"] => bench::trace(&root()),

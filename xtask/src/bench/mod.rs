@@ -8,6 +8,7 @@ mod dap;
 mod data;
 mod mi;
 mod programs;
+mod remote;
 mod run;
 mod screen;
 mod symbols;
@@ -87,6 +88,7 @@ pub fn in_release(root: &Path, words: &[&str]) -> anyhow::Result<ExitCode> {
 }
 
 pub use data::run as data;
+pub use remote::run as remote;
 pub use run::run as running;
 pub use screen::run as screen;
 pub use symbols::run as symbols;
