@@ -6,7 +6,7 @@ use super::Start;
 const LLDB: &str = "these are commands of LLDB, which isn't here";
 
 /// The message about arguments for remote debugging.
-const ELSEWHERE: &str = "only processes of this machine are debugged; to debug on another, run the adapter there (`dapple dap --listen`, or your editor's remote sessions)";
+const ELSEWHERE: &str = "`on` says on which machine or in which container the program is, as in \"ssh://me@board\"; the adapter runs there";
 
 /// The messages, each with the names of its arguments.
 const MESSAGES: &[(&[&str], &str)] = &[

@@ -6,6 +6,7 @@ use super::Start;
 use super::aliases::ALIASES;
 use super::attach::HANDED_OVER;
 use super::built::{CARGO, COMMAND, VARIABLES};
+use super::elsewhere::ON;
 use super::launch::Console;
 use super::row::{Origin, Requests, Row};
 use crate::argument_values::shape::{Field, Shape, Word};
@@ -506,6 +507,7 @@ pub const ARGUMENTS: &[Row] = &[
             Ok(())
         },
     },
+    ON,
     Row {
         name: "sourceMap",
         requests: Requests::Both,

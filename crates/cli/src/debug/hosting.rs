@@ -46,6 +46,8 @@ impl Options {
             color: _,
             adapter,
             connect,
+            on,
+            far_binary,
             launch,
             attach_with,
             log,
@@ -74,6 +76,8 @@ impl Options {
         given.flag("--pty", pty);
         given.option("--adapter", adapter);
         given.option("--connect", connect.map(|address| address.to_string()));
+        given.option("--on", on.map(|place| place.to_string()));
+        given.option("--far-binary", far_binary);
         given.option("--launch", launch);
         given.option("--attach-with", attach_with);
         given.option("--log", log);

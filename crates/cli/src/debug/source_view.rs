@@ -16,13 +16,26 @@ const MAX_SIZE: u64 = 32 << 20;
 #[derive(Default)]
 pub struct Sources {
     files: HashMap<PathBuf, Rc<Vec<String>>>,
+    far: Option<Box<Far>>,
 }
 
+/// Gets the text of a file on another machine, if there is such a file.
+type Far = dyn Fn(&Path) -> Option<String>;
+
 impl Sources {
+    /// Takes texts from another machine. What isn't there may be here: the program may have been compiled here.
+    pub fn take_from(&mut self, far: impl Fn(&Path) -> Option<String> + 'static) {
+        self.files.clear();
+        self.far = Some(Box::new(far));
+    }
+
     /// A file's lines.
     pub fn lines(&mut self, path: &Path) -> anyhow::Result<Rc<Vec<String>>> {
         if let Some(lines) = self.files.get(path) {
             return Ok(Rc::clone(lines));
+        }
+        if let Some(text) = self.far.as_ref().and_then(|far| far(path)) {
+            return Ok(self.insert(path.to_owned(), &text));
         }
         let shown = super::render::path(path);
         let unreadable =

@@ -543,6 +543,11 @@ impl Session {
         self.adapter.preset().is_some_and(|it| it.name == name)
     }
 
+    /// Whether the program, its files and its folders are at another place.
+    pub fn is_elsewhere(&self) -> bool {
+        self.adapter.place().is_some()
+    }
+
     /// Whether the adapter is a part of this process, and the program a child of it.
     pub fn is_adapter_here(&self) -> bool {
         self.adapter.is_here()
@@ -592,6 +597,12 @@ impl Session {
         let start = Start::Program(&self.program, &self.skip);
         let link = Link::open(self.opening(start, self.process.run))?;
         self.completer.set_search(link.name_search());
+        if self.adapter.place().is_some() {
+            let (far, maps) = (link.source_texts(), self.program.source_map.clone());
+            let is_here = move |path: &Path| maps.iter().any(|map| path.starts_with(&map.to));
+            let text = move |path: &Path| (!is_here(path)).then(|| far(path)).flatten();
+            self.sources.take_from(text);
+        }
         self.process.link = Some(link);
         let loaded = self.load();
         if loaded.is_err() && self.process.link.is_some() {
