@@ -317,6 +317,29 @@ fn an_executable_that_does_not_run_there_is_told_with_what_to_do() {
 }
 
 #[test]
+fn a_temporary_folder_keeps_it_where_no_home_can_be_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let temporary = format!("TMPDIR={}", folder.path().display());
+    let place = ["env", "XDG_CACHE_HOME=/proc/none", &temporary];
+    let place = serde_json::to_string(&place).expect("words");
+    let run = Run::of(support::dapple().args(["on", &place]));
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    let user = rustix::process::geteuid().as_raw();
+    let kept = folder.path().join(format!("dapple-{user}/far"));
+    assert!(kept.is_dir(), "{run:#?}");
+    Run::of(support::dapple().args(["on", &place, "--remove"]));
+    assert!(!kept.exists());
+    // A folder of somebody else's, or a link to one, isn't used.
+    std::os::unix::fs::symlink("/tmp", kept.parent().expect("a folder")).expect("a link");
+    let run = Run::of(support::dapple().args(["on", &place]));
+    assert_eq!(run.code, Some(1), "{run:#?}");
+    has_all(
+        &run,
+        &["you can't write to the folders /proc/none/dapple and "],
+    );
+}
+
+#[test]
 fn a_program_is_sent_and_kept() {
     let there = Elsewhere::by_command();
     let mut command = there.dapple();

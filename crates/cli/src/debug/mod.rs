@@ -18,6 +18,7 @@ mod name_search;
 mod render;
 pub mod results;
 mod screen;
+mod sent;
 mod session;
 mod shell_words;
 pub mod source_colours;
@@ -522,13 +523,16 @@ impl ProgramOptions {
                     bail!("--cargo is for our own adapter; build the program first, and give that");
                 }
                 let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
-                let words = texts(given.into_iter().chain(words))?;
+                let mut words = texts(given.into_iter().chain(words))?;
+                if words.is_empty() {
+                    words.push("run".to_owned());
+                }
+                if let Some(place) = adapter.place() {
+                    let asks = std::io::stdin().is_terminal() && !screen.is_json();
+                    return sent::program(&words, place, asks);
+                }
                 Ok(Program {
-                    cargo: Some(if words.is_empty() {
-                        vec!["run".to_owned()]
-                    } else {
-                        words
-                    }),
+                    cargo: Some(words),
                     language: Some(Language::Rust),
                     ..Program::default()
                 })

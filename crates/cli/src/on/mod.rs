@@ -19,7 +19,7 @@ use anyhow::Context;
 use clap::Args;
 use crossbeam_channel::{Receiver, bounded};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::{Handle, Signals};
 
 use binary::Parcel;
 pub use place::Place;
@@ -67,7 +67,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     }
     let parcel = Parcel::dapple(options.far_binary.as_deref())?;
     if options.remove {
-        let stops = Stops::by(ended_by_signal()?);
+        let signal = SignalEnd::new()?;
+        let stops = Stops::by(signal.received.clone());
         let removed = reach(place, Wanted::Remove, parcel, asks, &stops)?.files;
         let mut lines: Vec<String> = removed
             .iter()
@@ -80,20 +81,21 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if options.command.is_empty() {
-        let stops = Stops::by(ended_by_signal()?);
+        let signal = SignalEnd::new()?;
+        let stops = Stops::by(signal.received.clone());
         let words = ["--version".to_owned()];
         let mut reached = reach(place, Wanted::Run(&words), parcel, asks, &stops)?;
         println!("{place} is ready, with {}", reached.files.join(", "));
         io::copy(&mut reached.output, &mut io::stdout())?;
         return Ok(code_of(reached.way.end().code));
     }
-    let input = proxy::Input::read()?;
+    let mut input = proxy::Input::read()?;
     // Its end is the command's own affair.
     let stops = Stops::by(input.stops.signal.clone());
     let wanted = Wanted::Run(&options.command);
     let reached = reach(place, wanted, parcel, asks, &stops)?;
     reached.way.pass_on_messages();
-    let input = proxy::Input { stops, ..input };
+    input.stops = stops;
     Ok(code_of(proxy::pass(reached, &input, |_| ()).code))
 }
 
@@ -127,7 +129,8 @@ pub fn command(place: &Place, far_binary: Option<&Path>) -> anyhow::Result<Vec<O
 pub fn put(place: &Place, program: &Path, asks: bool) -> anyhow::Result<String> {
     let name = program.file_name().context("a program has a name")?;
     let parcel = Parcel::of(program, &name.to_string_lossy())?;
-    let stops = Stops::by(ended_by_signal()?);
+    let signal = SignalEnd::new()?;
+    let stops = Stops::by(signal.received.clone());
     let mut files = reach(place, Wanted::Put, parcel, asks, &stops)?.files;
     files
         .pop()
@@ -146,18 +149,31 @@ fn code_of(code: Option<i32>) -> ExitCode {
     ExitCode::from(code.unwrap_or(1))
 }
 
-/// A channel that closes when a signal asks this process to end.
-fn ended_by_signal() -> anyhow::Result<Receiver<Infallible>> {
-    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
-    let mut signals = signals.context("cannot take care of signals")?;
-    let (sender, receiver) = bounded(0);
-    let wait = move || {
-        signals.forever().next();
-        drop(sender);
-    };
-    let thread = thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(wait);
-    thread.context("can't start a thread")?;
-    Ok(receiver)
+/// Signals that ask this process to end. Once this is dropped, they end it at once.
+struct SignalEnd {
+    /// Closes when one has come.
+    received: Receiver<Infallible>,
+    handle: Handle,
+}
+
+impl SignalEnd {
+    fn new() -> anyhow::Result<SignalEnd> {
+        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
+        let mut signals = signals.context("cannot take care of signals")?;
+        let handle = signals.handle();
+        let (sender, received) = bounded(0);
+        let wait = move || {
+            signals.forever().next();
+            drop(sender);
+        };
+        let thread = thread::Builder::new().name("signals".to_owned());
+        thread.spawn(wait).context("can't start a thread")?;
+        Ok(SignalEnd { received, handle })
+    }
+}
+
+impl Drop for SignalEnd {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
 }

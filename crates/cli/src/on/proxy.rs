@@ -15,6 +15,7 @@ use crossbeam_channel::{Receiver, after, bounded, select};
 use dapple_dap::codec::{self, Decoder};
 use serde_json::{Value, json};
 
+use super::SignalEnd;
 use super::binary::Parcel;
 use super::place::Place;
 use super::reach::{End, Reached, Stops, Wanted, reach};
@@ -30,6 +31,7 @@ pub struct Input {
     pub pieces: Receiver<Vec<u8>>,
     /// What ends a wait.
     pub stops: Stops,
+    _signal: SignalEnd,
 }
 
 impl Input {
@@ -55,9 +57,16 @@ impl Input {
         };
         let thread = thread::Builder::new().name("input".to_owned()).spawn(read);
         thread.context("can't start a thread")?;
-        let signal = super::ended_by_signal()?;
-        let stops = Stops { client, signal };
-        Ok(Input { pieces, stops })
+        let signal = SignalEnd::new()?;
+        let stops = Stops {
+            client,
+            signal: signal.received.clone(),
+        };
+        Ok(Input {
+            pieces,
+            stops,
+            _signal: signal,
+        })
     }
 }
 

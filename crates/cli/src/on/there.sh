@@ -8,8 +8,9 @@
         exit 3
     }
 
-    # A folder that is ours alone. Others can write to the second one's parent: what they have made there isn't used.
-    cache=${XDG_CACHE_HOME:-${HOME:-}/.cache}/dapple
+    # Folders that are ours alone. Others can write to the second one's parent: what they have made there isn't used.
+    cache=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+    cache=${cache:+$cache/dapple}
     temporary=${TMPDIR:-/tmp}/dapple-$(id -u 2>/dev/null)
     is_ours() { [ -d "$1" ] && [ ! -L "$1" ] && [ -O "$1" ]; }
 
@@ -35,7 +36,7 @@
             break
         fi
     done
-    [ -n "$folder" ] || fail nowhere "$cache" and "$temporary"
+    [ -n "$folder" ] || fail nowhere "${cache:-of HOME}" and "$temporary"
 
     file=$folder/$name
     is_complete() { [ -f "$1" ] && [ "$(wc -c <"$1")" -eq "$size" ]; }
