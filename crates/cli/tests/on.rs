@@ -355,6 +355,41 @@ fn a_program_is_sent_and_kept() {
 }
 
 #[test]
+fn cargo_builds_here_and_the_program_runs_there() {
+    let there = Elsewhere::by_command();
+    let project = tempfile::tempdir().expect("a folder");
+    let manifest = "[package]\nname = \"sent\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    let source =
+        "fn main() {\n    let total: u32 = (1..=4).sum();\n    println!(\"total {total}\");\n}\n";
+    std::fs::create_dir(project.path().join("src")).expect("a folder");
+    std::fs::write(project.path().join("Cargo.toml"), manifest).expect("a file");
+    std::fs::write(project.path().join("src/main.rs"), source).expect("a file");
+    let mut command = there.batch(&["b main.rs:3", "run", "p total", "info source", "c"]);
+    command.args(["--cargo", "run", "--", "an argument"]);
+    command.current_dir(project.path());
+    command.env("CARGO_TARGET_DIR", project.path().join("target"));
+    let run = Run::of(&mut command);
+    assert_eq!(run.code, Some(0), "{run:#?}");
+    has_all(
+        &run,
+        &[
+            "println!(\"total {total}\")",
+            "total = 10",
+            "4 lines, at line 3",
+        ],
+    );
+    let mut kept = Command::new("find");
+    kept.arg(there.kept()).args(["-name", "sent"]);
+    let kept = kept.output().expect("find runs").stdout;
+    assert_eq!(kept.iter().filter(|byte| **byte == b'\n').count(), 1);
+    // Nothing is left to build where cargo has failed.
+    std::fs::write(project.path().join("src/main.rs"), "fn main() {").expect("a file");
+    let run = Run::of(&mut command);
+    assert_eq!(run.code, Some(126), "{run:#?}");
+    has_all(&run, &["unclosed delimiter"]);
+}
+
+#[test]
 fn an_adapter_that_is_here_refuses_a_launch_elsewhere() {
     let client = Client::spawn(support::dapple().arg("dap")).expect("dapple runs");
     let client = TestClient::from(client);

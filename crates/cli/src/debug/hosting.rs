@@ -94,9 +94,8 @@ impl Options {
                 Some(format!("{}={}", folders.from, folders.to)),
             );
         }
-        for file in natvis {
-            given.option("--natvis", Some(file));
-        }
+        let mut add = |file| given.option("--natvis", Some(file));
+        natvis.into_iter().for_each(&mut add);
         given.option("--attach", attach);
         given.flag("--wait", wait);
         given.option("--core", core);

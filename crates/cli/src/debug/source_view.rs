@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
 
+use super::SourceFolders;
+
 /// Source files larger than this, in bytes, are not read, because no human wrote them.
 const MAX_SIZE: u64 = 32 << 20;
 
@@ -23,10 +25,19 @@ pub struct Sources {
 type Far = dyn Fn(&Path) -> Option<String>;
 
 impl Sources {
-    /// Takes texts from another machine. What isn't there may be here: the program may have been compiled here.
-    pub fn take_from(&mut self, far: impl Fn(&Path) -> Option<String> + 'static) {
+    /// Takes texts from another machine, but for folders that the user has mapped to this one. What isn't there may be here: the program may have been
+    /// compiled here.
+    pub fn take_from(
+        &mut self,
+        far: impl Fn(&Path) -> Option<String> + 'static,
+        maps: &[SourceFolders],
+    ) {
         self.files.clear();
-        self.far = Some(Box::new(far));
+        let folders: Vec<PathBuf> = maps.iter().map(|map| PathBuf::from(&map.to)).collect();
+        self.far = Some(Box::new(move |path| {
+            let is_here = folders.iter().any(|folder| path.starts_with(folder));
+            (!is_here).then(|| far(path)).flatten()
+        }));
     }
 
     /// A file's lines.

@@ -597,11 +597,9 @@ impl Session {
         let start = Start::Program(&self.program, &self.skip);
         let link = Link::open(self.opening(start, self.process.run))?;
         self.completer.set_search(link.name_search());
-        if self.adapter.place().is_some() {
-            let (far, maps) = (link.source_texts(), self.program.source_map.clone());
-            let is_here = move |path: &Path| maps.iter().any(|map| path.starts_with(&map.to));
-            let text = move |path: &Path| (!is_here(path)).then(|| far(path)).flatten();
-            self.sources.take_from(text);
+        if self.is_elsewhere() {
+            let far = link.source_texts();
+            self.sources.take_from(far, &self.program.source_map);
         }
         self.process.link = Some(link);
         let loaded = self.load();
