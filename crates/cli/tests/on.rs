@@ -58,7 +58,7 @@ fn launches(there: &Elsewhere) {
         &run,
         &["stopped at breakpoint 1", "printf(\"answer", "answer = 42"],
     );
-    assert_eq!(there.temporary(), [PathBuf::new(); 0], "{run:#?}");
+    assert_eq!(there.temporary(), Vec::<PathBuf>::new(), "{run:#?}");
     // It is there only once, and for this user alone.
     let kept: Vec<_> = std::fs::read_dir(there.kept())
         .expect("what is kept")

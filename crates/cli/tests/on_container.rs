@@ -92,7 +92,7 @@ fn a_core_file_of_a_container_is_looked_at_there() {
     let (events, told) = crossbeam_channel::unbounded();
     let session = Session::launch(options, events).expect("launched");
     session.resume().expect("it runs");
-    let mut next = || told.recv_timeout(Duration::from_secs(60)).expect("a stop");
+    let next = || told.recv_timeout(Duration::from_secs(60)).expect("a stop");
     while !matches!(next(), Event::Stopped(_)) {}
     session.write_core(&core).expect("a core file");
     drop(session);

@@ -5,13 +5,14 @@
 //! this process or the connection is killed.
 
 use std::convert::Infallible;
-use std::io::{self, Read, Write};
-use std::process::ExitCode;
+use std::io::{self, IsTerminal, Read, Write};
+use std::process::{ChildStdin, ExitCode};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use crossbeam_channel::{Receiver, after, bounded, select};
+use crossbeam_channel::{Receiver, after, bounded, never, select};
 use dapple_dap::codec::{self, Decoder};
 use serde_json::{Value, json};
 
@@ -22,6 +23,10 @@ use super::reach::{End, Reached, Stops, Wanted, reach};
 
 /// How long the other side may take to end once its input has. It may have to write a recording, or to detach.
 const ENDING: Duration = Duration::from_secs(20);
+/// How long the rest of its output may take once it has ended.
+const REST: Duration = Duration::from_secs(1);
+/// How long a client may ask on after it was told that there is no adapter.
+const REFUSING: Duration = Duration::from_secs(2);
 /// How many pieces of the client's input are read ahead.
 const AHEAD: usize = 16;
 
@@ -85,8 +90,9 @@ pub fn run(place: &Place, parcel: anyhow::Result<Parcel>) -> anyhow::Result<Exit
         Err(error) => return refuse(&input, error),
     };
     reached.way.pass_on_messages();
-    let mut messages = Messages::default();
-    let end = pass(reached, &input, |bytes| messages.follow(bytes));
+    let messages = Messages::default();
+    let followed = messages.clone();
+    let end = pass(reached, &input, move |bytes| followed.follow(bytes));
     let Some(why) = end.failure else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -98,76 +104,87 @@ pub fn run(place: &Place, parcel: anyhow::Result<Parcel>) -> anyhow::Result<Exit
 }
 
 /// Passes bytes in both directions until either side ends, and ends the other one. `seen` gets what comes from there.
-pub fn pass(reached: Reached, input: &Input, mut seen: impl FnMut(&[u8]) + Send) -> End {
+pub fn pass(reached: Reached, input: &Input, seen: impl FnMut(&[u8]) + Send + 'static) -> End {
     let Reached {
         way,
-        input: mut there,
-        mut output,
+        input: there,
+        output,
         ..
     } = reached;
-    let (pieces, stops) = (input.pieces.clone(), input.stops.clone());
+    let (pieces, signal) = (input.pieces.clone(), input.stops.signal.clone());
+    thread::spawn(move || pass_input(&pieces, &signal, there));
+    let (ended, end) = bounded::<Infallible>(0);
     thread::spawn(move || {
-        loop {
-            let piece = select! {
-                recv(pieces) -> piece => piece,
-                recv(stops.signal) -> _ => break,
-            };
-            let Ok(piece) = piece else { break };
-            if there
-                .write_all(&piece)
-                .and_then(|()| there.flush())
-                .is_err()
-            {
-                break;
-            }
-        }
+        pass_output(output, seen);
+        drop(ended);
     });
-    thread::scope(|scope| {
-        let (ended, end) = bounded::<Infallible>(0);
-        scope.spawn(move || {
-            let (mut buffer, mut client) = (vec![0; 1 << 16], io::stdout().lock());
-            loop {
-                match output.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(count) => {
-                        seen(&buffer[..count]);
-                        // Without a client, the other side is read on, so that it can end.
-                        let _ = client
-                            .write_all(&buffer[..count])
-                            .and_then(|()| client.flush());
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-            drop(ended);
-        });
-        let is_asked_for = select! {
-            recv(end) -> _ => false,
-            recv(input.stops.client) -> _ => true,
-            recv(input.stops.signal) -> _ => true,
-        };
-        if is_asked_for {
-            select! {
-                recv(end) -> _ => {}
-                recv(after(ENDING)) -> _ => {}
-            }
+    let is_asked_for = select! {
+        recv(end) -> _ => false,
+        recv(input.stops.client) -> _ => true,
+        recv(input.stops.signal) -> _ => true,
+    };
+    if is_asked_for {
+        select! {
+            recv(end) -> _ => {}
+            recv(after(ENDING)) -> _ => {}
         }
-        // Kills the command if it doesn't end, which ends its output.
-        let mut end = way.end();
-        end.failure = end.failure.filter(|_| !is_asked_for);
-        end
-    })
+    }
+    let mut how = way.end();
+    // Something that the command has started may keep its output open.
+    select! {
+        recv(end) -> _ => {}
+        recv(after(REST)) -> _ => {}
+    }
+    how.failure = how.failure.filter(|_| !is_asked_for);
+    how
 }
 
-/// Answers each request of the client with the reason why there is no adapter, until it leaves.
+/// Writes the pieces of our input there, and closes the input there at the end of ours, or at a signal.
+fn pass_input(pieces: &Receiver<Vec<u8>>, signal: &Receiver<Infallible>, mut there: ChildStdin) {
+    loop {
+        let piece = select! {
+            recv(pieces) -> piece => piece,
+            recv(signal) -> _ => return,
+        };
+        let Ok(piece) = piece else { return };
+        let written = there.write_all(&piece).and_then(|()| there.flush());
+        if written.is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes to our output what comes from there.
+fn pass_output(mut output: impl Read, mut seen: impl FnMut(&[u8])) {
+    let (mut buffer, mut client) = (vec![0; 1 << 16], io::stdout());
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => {
+                seen(&buffer[..count]);
+                let written = client.write_all(&buffer[..count]);
+                // Without a client, the other side is read on, so that it can end.
+                let _ = written.and_then(|()| client.flush());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Answers each request of the client with the reason why there is no adapter, until it leaves, or for a moment after the first one: some clients
+/// wait for more of their requests to fail, others for the end.
 fn refuse(input: &Input, error: anyhow::Error) -> anyhow::Result<ExitCode> {
+    if io::stdin().is_terminal() {
+        return Err(error);
+    }
     let sentence = format!("{error:#}");
-    let (mut decoder, mut number) = (Decoder::new(), 0);
+    let (mut decoder, mut number, mut over) = (Decoder::new(), 0, never());
     loop {
         let piece = select! {
             recv(input.pieces) -> piece => piece.ok(),
             recv(input.stops.signal) -> _ => None,
+            recv(over) -> _ => None,
         };
         let Some(piece) = piece else { break };
         decoder.push(&piece);
@@ -175,43 +192,18 @@ fn refuse(input: &Input, error: anyhow::Error) -> anyhow::Result<ExitCode> {
             let Some(answer) = refusal(&text, number + 1, &sentence) else {
                 continue;
             };
-            number += 1;
             if codec::write(&mut io::stdout(), &answer).is_err() {
                 return Err(error);
             }
+            number += 1;
             if number == 1 {
-                // Nothing else can come of this session. Some clients wait for more requests to fail, others for the end.
-                return drain(input, &mut decoder, number, &sentence);
+                over = after(REFUSING);
             }
         }
     }
-    Err(error)
-}
-
-/// Answers what the client still asks, until it closes its end or a moment has passed.
-fn drain(
-    input: &Input,
-    decoder: &mut Decoder,
-    mut number: i64,
-    sentence: &str,
-) -> anyhow::Result<ExitCode> {
-    let over = after(Duration::from_secs(2));
-    loop {
-        while let Ok(Some(text)) = decoder.next() {
-            if let Some(answer) = refusal(&text, number + 1, sentence) {
-                number += 1;
-                codec::write(&mut io::stdout(), &answer)?;
-            }
-        }
-        let piece = select! {
-            recv(input.pieces) -> piece => piece.ok(),
-            recv(input.stops.signal) -> _ => None,
-            recv(over) -> _ => None,
-        };
-        match piece {
-            Some(piece) => decoder.push(&piece),
-            None => return Ok(ExitCode::FAILURE),
-        }
+    match number {
+        0 => Err(error),
+        _ => Ok(ExitCode::FAILURE),
     }
 }
 
@@ -233,50 +225,50 @@ fn refusal(text: &str, number: i64, sentence: &str) -> Option<Value> {
 }
 
 /// How far the adapter's messages have come.
-struct Messages {
+#[derive(Clone, Default)]
+struct Messages(Arc<Mutex<Come>>);
+
+#[derive(Default)]
+struct Come {
     decoder: Decoder,
     count: i64,
-    is_readable: bool,
-}
-
-impl Default for Messages {
-    fn default() -> Self {
-        Messages {
-            decoder: Decoder::new(),
-            count: 0,
-            is_readable: true,
-        }
-    }
+    is_unreadable: bool,
 }
 
 impl Messages {
-    fn follow(&mut self, bytes: &[u8]) {
-        if !self.is_readable {
+    fn follow(&self, bytes: &[u8]) {
+        let mut come = self.come();
+        if come.is_unreadable {
             return;
         }
-        self.decoder.push(bytes);
+        come.decoder.push(bytes);
         loop {
-            match self.decoder.next() {
-                Ok(Some(_)) => self.count += 1,
+            match come.decoder.next() {
+                Ok(Some(_)) => come.count += 1,
                 Ok(None) => return,
                 Err(_) => {
-                    self.is_readable = false;
+                    come.is_unreadable = true;
                     return;
                 }
             }
         }
     }
 
+    fn come(&self) -> MutexGuard<'_, Come> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells the client that the adapter is gone, if the last message is complete. Returns whether it was told.
     fn tell_loss(&self, why: &str) -> bool {
-        if !self.is_readable || !self.decoder.is_between_messages() || self.count == 0 {
+        let come = self.come();
+        if come.is_unreadable || !come.decoder.is_between_messages() || come.count == 0 {
             return false;
         }
         let output = json!({"category": "important", "output": format!("{why}\n")});
         let events = [("output", Some(output)), ("terminated", None)];
         let mut client = io::stdout();
         events.into_iter().zip(1..).all(|((event, body), number)| {
-            let mut message = json!({"seq": self.count + number, "type": "event", "event": event});
+            let mut message = json!({"seq": come.count + number, "type": "event", "event": event});
             if let Some(body) = body {
                 message["body"] = body;
             }
@@ -309,14 +301,14 @@ mod tests {
 
     #[test]
     fn messages_are_counted_in_whatever_pieces_they_come() {
-        let mut messages = Messages::default();
+        let messages = Messages::default();
         let bytes = codec::encode(&json!({"seq": 1})).expect("bytes");
         for byte in &bytes {
             messages.follow(&[*byte]);
         }
         messages.follow(&bytes[..bytes.len() - 1]);
-        assert_eq!(messages.count, 1);
-        assert!(!messages.decoder.is_between_messages());
+        assert_eq!(messages.come().count, 1);
+        assert!(!messages.come().decoder.is_between_messages());
         assert!(!messages.tell_loss("nothing may stand within a message"));
     }
 }
