@@ -89,13 +89,12 @@ impl Options {
         );
         given.flag("--record", record);
         for folders in source_map {
-            given.option(
-                "--source-map",
-                Some(format!("{}={}", folders.from, folders.to)),
-            );
+            let pair = format!("{}={}", folders.from, folders.to);
+            given.option("--source-map", Some(pair));
         }
-        let mut add = |file| given.option("--natvis", Some(file));
-        natvis.into_iter().for_each(&mut add);
+        for file in natvis {
+            given.option("--natvis", Some(file));
+        }
         given.option("--attach", attach);
         given.flag("--wait", wait);
         given.option("--core", core);
