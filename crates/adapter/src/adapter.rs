@@ -21,6 +21,7 @@ use crate::console::say;
 use crate::data_breakpoints::DataBreakpoints;
 use crate::delayed_messages::DelayedMessages;
 use crate::exceptions::Exceptions;
+use crate::far_sources::FarSources;
 use crate::function_names::FunctionNames;
 use crate::handlers::NO_DEBUG;
 use crate::handlers::launch::building::Building;
@@ -184,6 +185,8 @@ pub struct Adapter {
     /// Patterns of source files that are others' code.
     pub third_party: ThirdParty,
     pub source_map: Arc<SourceMap>,
+    /// The files that the client gets by reference, if it is on another machine.
+    pub far_sources: Option<Arc<FarSources>>,
     /// The user's Natvis files.
     pub visualizers: Vec<PathBuf>,
     /// `visualizers` were chosen by a request, not by the arguments of `launch` or `attach`: a restart keeps them.
@@ -246,6 +249,7 @@ impl Adapter {
         waker: Arc<Waker>,
         outgoing: Writer,
     ) -> Adapter {
+        let far_sources = options.is_far.then(Arc::default);
         Adapter {
             waker,
             options,
@@ -272,6 +276,7 @@ impl Adapter {
             skip: SkipList::default(),
             third_party: ThirdParty::default(),
             source_map: Arc::default(),
+            far_sources,
             visualizers: Vec::new(),
             visualizers_requested: false,
             addresses_only: false,

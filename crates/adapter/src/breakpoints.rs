@@ -68,6 +68,11 @@ impl<Source: Clone> Breakpoints<Source> {
         self.named.contains(file)
     }
 
+    /// The client knows a file only by a reference, whatever it has set there.
+    pub fn is_unnamed(&mut self, file: &Path) {
+        self.named.remove(file);
+    }
+
     /// Replaces the function breakpoints. A breakpoint on the same name keeps its id.
     pub fn replace_functions(
         &mut self,

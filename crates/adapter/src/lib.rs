@@ -20,6 +20,7 @@ mod console;
 mod data_breakpoints;
 mod delayed_messages;
 mod exceptions;
+mod far_sources;
 mod from_dap;
 mod function_names;
 mod handlers;

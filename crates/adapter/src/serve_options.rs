@@ -22,6 +22,8 @@ pub struct ServeOptions {
     pub launcher: Option<Vec<String>>,
     /// The directory for programs that are compiled from a source file; `None`: source files can't be launched.
     pub programs: Option<PathBuf>,
+    /// Whether the client is on another machine, and gets the texts of sources in place of their paths here.
+    pub is_far: bool,
     /// How long a client may take to open a session for a forked child (`followForks`: `both`). After that, the child runs on without a
     /// debugger.
     pub child_patience: Duration,
@@ -47,6 +49,7 @@ impl Default for ServeOptions {
             index_cache: None,
             launcher: None,
             programs: None,
+            is_far: false,
             child_patience: Duration::from_secs(60),
             shutdown: never(),
         }

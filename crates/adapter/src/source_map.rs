@@ -4,6 +4,7 @@
 //! the client are mapped back.
 
 use crate::argument_values::{path, string, wrong};
+use crate::far_sources::FarSources;
 use crate::source_files::source_exists;
 use crate::to_dap;
 use dapple_dap::server::ClientConventions;
@@ -12,12 +13,27 @@ use dapple_engine::session::stepping;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Pairs of folders: in the debug information, and on this machine. `None`: sources in the folder are not looked for.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct SourceMap {
     folders: Vec<(PathBuf, Option<PathBuf>)>,
+    far: Far,
 }
+
+/// The files that a client on another machine gets by reference; `None`: the client is on this machine.
+#[derive(Debug, Default, Clone)]
+struct Far(Option<Arc<FarSources>>);
+
+impl PartialEq for Far {
+    /// Which files were given out is no part of what the user has mapped.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Far {}
 
 impl SourceMap {
     /// Reads `{"/build": "/home/me/project", "/rustc": null}`, or `[["/build", "/home/me/project"]]` as in lldb-dap.
@@ -49,6 +65,26 @@ impl SourceMap {
             other => return Err(wrong(name, expected, other)),
         }
         Ok(map)
+    }
+
+    /// The same folders, for a client on another machine if there is `far`: they are folders there.
+    pub fn for_client(self, far: Option<Arc<FarSources>>) -> SourceMap {
+        SourceMap {
+            far: Far(far),
+            ..self
+        }
+    }
+
+    /// The `sourceReference` of a file in the debug information, which a client on another machine gets beside its path.
+    pub fn reference(&self, file: &Path) -> Option<i64> {
+        let far = self.far.0.as_ref()?;
+        let is_ours = self.mapped(file).is_none() && source_exists(file);
+        is_ours.then(|| far.reference(file)).flatten()
+    }
+
+    /// The file on this machine that a client on another one knows by a reference.
+    pub fn far_file(&self, reference: i64) -> Option<PathBuf> {
+        self.far.0.as_ref()?.file(reference)
     }
 
     fn add(&mut self, from: &str, to: Option<PathBuf>, name: &str) -> Result<(), String> {
@@ -92,7 +128,9 @@ impl SourceMap {
         let here = self.here(file).into_owned();
         let exists = match self.mapped(file) {
             Some((_, None)) => false,
-            Some((_, Some(_))) => source_exists(&here) || !self.has_folder_here(),
+            Some((_, Some(_))) => {
+                self.far.0.is_some() || source_exists(&here) || !self.has_folder_here()
+            }
             None => source_exists(&here),
         };
         (here, exists)
@@ -120,7 +158,9 @@ impl SourceMap {
     /// A file in the debug information as a source in the protocol.
     pub fn source(&self, file: &Path, client: &ClientConventions) -> Source {
         let (here, exists) = self.locate(file);
-        to_dap::source(&here, exists, client)
+        let mut source = to_dap::source(&here, exists, client);
+        source.source_reference = self.reference(file);
+        source
     }
 
     /// A file as an entry of `loadedSources`, with the MD5 of the compiled file if known. The boolean says whether it is listed after the user's own
@@ -136,6 +176,7 @@ impl SourceMap {
             return None;
         }
         let mut source = to_dap::source(&here, exists, client);
+        source.source_reference = self.reference(file);
         source.checksums = md5.map(|md5| vec![to_dap::md5(md5)]);
         source.origin = stepping::origin(file);
         Some((!exists || source.origin.is_some(), source))

@@ -154,6 +154,8 @@ pub struct Located {
     pub is_here: bool,
     /// Whose code it is, if not the user's.
     pub origin: Option<String>,
+    /// The reference by which a client on another machine gets its text.
+    pub reference: Option<i64>,
 }
 
 /// A frame with this `id`, whose source is `found`. `aside` deemphasizes the frame even if its source exists.
@@ -185,6 +187,7 @@ pub fn frame(
         Some(found) => {
             let mut file = source(&found.path, found.is_here && !aside, client);
             file.origin.clone_from(&found.origin);
+            file.source_reference = found.reference;
             shown = shown.with_source(file);
             if !found.is_here || aside {
                 shown = shown.with_presentation_hint(StackFramePresentationHint::Subtle);

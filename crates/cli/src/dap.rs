@@ -1,10 +1,12 @@
-//! `dapple dap`: serves the debug adapter to a client, on stdio or, with `--listen`, to many clients at once on TCP or a Unix socket.
+//! `dapple dap`: serves the debug adapter to a client, on stdio or, with `--listen`, to many clients at once on TCP or a Unix socket. With `--on`,
+//! the adapter is at another place (`on`).
 //!
 //! SIGINT, SIGTERM and SIGHUP end every session as a `disconnect` would, so that no debuggee is left behind.
 
 use std::convert::Infallible;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use signal_hook::iterator::Signals;
 
 use crate::cache;
 use crate::listening::{self, Address, Server};
+use crate::on::{self, Place};
 use crate::wire_log::WireLog;
 
 /// The options of `dapple dap`.
@@ -39,6 +42,19 @@ pub struct Options {
     #[arg(long, requires = "listen")]
     pub allow_remote: bool,
 
+    /// Serve the adapter at this place, where the program is: ssh://USER@HOST:PORT, docker://NAME, podman://NAME,
+    /// kubectl://NAMESPACE/POD/CONTAINER, or a command that runs others there, as in exec:'nsenter -t 1234 -a'
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse, conflicts_with_all = ["listen", "log", "far"])]
+    pub on: Option<Place>,
+
+    /// With --on, send this executable in place of the one that runs, as one that needs no libraries
+    #[arg(long, value_name = "FILE", requires = "on")]
+    pub far_binary: Option<PathBuf>,
+
+    /// The client is on another machine: give it the texts of sources in place of their paths here
+    #[arg(long, hide = true)]
+    pub far: bool,
+
     /// Append every message to this file, which only you can read; `dapple schema validate` checks it
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
@@ -52,9 +68,12 @@ pub struct Options {
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Serves until the client disconnects; with `--listen`, until a signal ends the process or the idle timeout has passed.
-pub fn run(options: Options) -> anyhow::Result<()> {
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     if options.launch_schema {
-        return print_launch_schema();
+        return print_launch_schema().map(|()| ExitCode::SUCCESS);
+    }
+    if let Some(place) = &options.on {
+        return on::serve(place, options.far_binary.as_deref());
     }
     // A client may kill the process that it has started, so the adapter moves into another one. A user who types messages on a terminal
     // needs the adapter in the terminal's foreground process group, so it stays there.
@@ -73,7 +92,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     if let Some(apart) = apart {
         apart.end_with(u8::from(outcome.is_err()));
     }
-    outcome
+    outcome.map(|()| ExitCode::SUCCESS)
 }
 
 /// Prints the schema, as in the repository's `crates/adapter/launch-schema.json`.
@@ -96,7 +115,8 @@ fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow:
     match options.listen {
         None => {
             let connection = log.options(1).stdio();
-            serve(connection, serve_options(&shutdown)).context("the client's messages")
+            serve(connection, serve_options(&shutdown, options.far))
+                .context("the client's messages")
         }
         Some(address) => {
             let reach = match options.allow_remote {
@@ -110,12 +130,13 @@ fn serve_until_the_end(options: Options, front: Option<apart::Front>) -> anyhow:
     }
 }
 
-fn serve_options(shutdown: &Receiver<Infallible>) -> ServeOptions {
+fn serve_options(shutdown: &Receiver<Infallible>, is_far: bool) -> ServeOptions {
     ServeOptions {
         shutdown: shutdown.clone(),
         index_cache: cache::open_if_possible(),
         launcher: crate::in_terminal::command(),
         programs: crate::folders::programs(),
+        is_far,
         ..ServeOptions::default()
     }
 }
@@ -136,7 +157,7 @@ fn listen(
         _ => anyhow::Error::new(error).context("--listen"),
     })?;
     eprintln!("listening on {server}");
-    let options = serve_options(shutdown);
+    let options = serve_options(shutdown, false);
     let session = move |number, connection| {
         if let Err(error) = serve(connection, options.clone()) {
             tracing::error!(connection = number, %error, "the session has ended");

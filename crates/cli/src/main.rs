@@ -3,7 +3,7 @@
 //! The debugger itself is in other crates. `dapple dap` serves the adapter, `dapple debug` is a client of one, `dapple tui` shows that on the full
 //! screen, `dapple record` records a program
 //! and `dapple replay` debugs what was recorded or plays a side of a recorded session, `dapple session` keeps sessions between shell commands,
-//! `dapple mcp` debugs for AI agents, `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
+//! `dapple mcp` debugs for AI agents, `dapple on` runs dapple on another machine, `dapple report` writes what a crash has left as a page, `dapple trace` shows what an editor and an adapter say,
 //! `dapple check` checks any adapter, `dapple schema` has tools for protocol definitions, `dapple symbols` shows debug information,
 //! `dapple cache` manages its indexes, `dapple doctor` checks what a
 //! session needs, `dapple completions` and `dapple man` serve the installation. Each subcommand is a module with its `Options` and a `run`.
@@ -21,7 +21,9 @@ mod jsonc;
 mod listening;
 mod manual;
 mod mcp;
+mod on;
 mod own_adapter;
+mod processes;
 mod programs;
 mod record;
 mod replay;
@@ -81,6 +83,11 @@ enum Command {
     Session(session::Options),
     /// Debug for an AI agent: a server of the Model Context Protocol on stdio
     Mcp(mcp::Options),
+    /// Run dapple on another machine or in a container, or remove what was sent there
+    On(on::Options),
+    /// Print your processes as JSON
+    #[command(hide = true)]
+    Processes(processes::Options),
     /// Become a program that a debug adapter has a client's terminal run
     #[command(hide = true)]
     InTerminal(in_terminal::Options),
@@ -101,7 +108,7 @@ fn main() -> ExitCode {
         Err(error) => return report_usage(&error),
     };
     let outcome = match arguments.command {
-        Command::Dap(options) => dap::run(options).map(|()| ExitCode::SUCCESS),
+        Command::Dap(options) => dap::run(options),
         Command::Debug(options) if options.tui => {
             tui::debug_on_screen(options, true).map(ExitCode::from)
         }
@@ -114,6 +121,8 @@ fn main() -> ExitCode {
         Command::Session(options) => session::run(options).map(ExitCode::from),
         Command::Mcp(options) => mcp::run(options).map(|()| ExitCode::SUCCESS),
         Command::InTerminal(options) => in_terminal::run(&options),
+        Command::On(options) => on::run(options),
+        Command::Processes(options) => processes::run(&options).map(|()| ExitCode::SUCCESS),
         Command::Check(options) => check::run(&options),
         Command::Schema(options) => schema::run(options),
         Command::Symbols(options) => symbols::run(options),

@@ -49,6 +49,8 @@ mod left_behind;
 mod little_memory;
 mod mcp;
 mod mcp_hunts;
+mod on;
+mod on_container;
 mod quick_client;
 mod readme;
 mod records;

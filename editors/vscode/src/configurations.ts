@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import type { Configuration } from './cargo';
+import { withOwnSources } from './elsewhere';
 import { type Choice, type Surroundings, choices, everything, lastFirst } from './choices';
 import { type AdapterFactory, offerRemedy } from './session';
 
@@ -54,7 +55,7 @@ export class Resolver implements vscode.DebugConfigurationProvider {
     ): Promise<vscode.DebugConfiguration | undefined> {
         const located = await this.adapters.locate(folder);
         if (located.kind === 'found') {
-            return beforeTheTerminal(resolved);
+            return withOwnSources(beforeTheTerminal(resolved), folder?.uri.fsPath);
         }
         void offerRemedy(located);
         return undefined;

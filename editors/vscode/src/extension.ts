@@ -18,7 +18,7 @@ export function activate(context: vscode.ExtensionContext): void {
         vscode.debug.registerDebugConfigurationProvider(TYPE, new DynamicConfigurations(), Dynamic),
         whileDebugging(),
         backwards(),
-        vscode.commands.registerCommand('dapple.pickProcess', pickProcess),
-        vscode.commands.registerCommand('dapple.attach', attach),
+        vscode.commands.registerCommand('dapple.pickProcess', (configuration?: unknown) => pickProcess(adapters, configuration)),
+        vscode.commands.registerCommand('dapple.attach', () => attach(adapters)),
     );
 }

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import * as vscode from 'vscode';
+import { adapterArguments } from './elsewhere';
 import { type Located, locate, problem, withVariables } from './adapter';
 
 /** How the adapter is installed from a checkout of its sources. */
@@ -30,9 +31,9 @@ export class AdapterFactory implements vscode.DebugAdapterDescriptorFactory {
         }
         const log = pathSetting('log', folder);
         const cwd = folder?.uri.fsPath;
-        const logging = log === '' ? [] : ['--log', resolve(cwd ?? homedir(), log)];
+        const logFile = log === '' ? undefined : resolve(cwd ?? homedir(), log);
         // Where a configuration has no `cwd`, the program runs where the adapter does.
-        return new vscode.DebugAdapterExecutable(located.path, ['dap', ...logging], cwd === undefined ? {} : { cwd });
+        return new vscode.DebugAdapterExecutable(located.path, adapterArguments(session.configuration['on'], logFile), cwd === undefined ? {} : { cwd });
     }
 }
 

@@ -223,6 +223,13 @@ impl Adapter {
         (here, is_here)
     }
 
+    /// The reference by which the client gets a source file in place of its path, if it is on another machine. It has the files itself that it has
+    /// set breakpoints in by their paths.
+    pub fn source_reference(&self, file: &Path) -> Option<i64> {
+        let reference = self.source_map.reference(file)?;
+        (!self.breakpoints.has_named(file)).then_some(reference)
+    }
+
     /// Whose code a source file of a frame is, unless it is the user's. `is_here`: whether the client can open it. `of_frame`: what its frame says.
     pub fn origin(&self, file: &Path, is_here: bool, of_frame: Option<String>) -> Option<String> {
         // A relative path that leads to a file was mapped by the user, who has the source.
@@ -241,6 +248,7 @@ impl Adapter {
     ) -> (Source, i64) {
         let (here, is_here) = self.locate(&at.file);
         let mut source = to_dap::source(&here, is_here, client);
+        source.source_reference = self.source_reference(&at.file);
         let line = i64::from(at.line);
         // The terminal debugger shows positions also of files that are missing.
         if is_here || self.for_terminal {

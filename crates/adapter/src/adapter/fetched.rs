@@ -4,7 +4,7 @@
 //! fetched source is sent by reference, not by path, because nobody should edit the file in the debuginfod cache.
 
 use crate::adapter::{Adapter, Phase};
-use crate::from_dap;
+use crate::{far_sources, from_dap};
 use dapple_dap::server::{ClientConventions, LateProgress, Outbox, References};
 use dapple_dap::types::{
     InvalidatedAreas, InvalidatedEvent, InvalidatedEventBody, Source, SourcePresentationHint,
@@ -13,7 +13,7 @@ use dapple_engine::frame::Frame;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// The first `sourceReference` of fetched sources. Those of disassemblies are below.
+/// The first `sourceReference` of fetched sources. Those of disassemblies are below, those of files for far clients above.
 pub const FIRST: i64 = 1 << 30;
 /// The most sources that are requested in a session.
 const MOST: usize = 1000;
@@ -37,7 +37,7 @@ pub struct Fetched {
 impl Default for Fetched {
     fn default() -> Self {
         Fetched {
-            sources: References::within(FIRST..=i64::MAX),
+            sources: References::within(FIRST..=far_sources::FIRST - 1),
             paths: HashSet::new(),
             asked: HashMap::new(),
             progress: None,
@@ -113,10 +113,8 @@ impl Adapter {
     /// client's.
     pub fn path_of(&self, source: &Source, client: &ClientConventions) -> Option<PathBuf> {
         let fetched = source.source_reference.and_then(|id| self.fetched.path(id));
-        fetched.map_or_else(
-            || from_dap::path(source, client),
-            |path| Some(path.to_owned()),
-        )
+        let far = || { source.source_reference }.and_then(|id| self.source_map.far_file(id));
+        { fetched.map(Path::to_owned).or_else(far) }.or_else(|| from_dap::path(source, client))
     }
 
     /// Shows the progress of a download that takes long. The user can cancel it.

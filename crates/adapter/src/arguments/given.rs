@@ -127,6 +127,8 @@ pub struct Common {
     pub signals: SignalTable,
     /// Which process is debugged after a fork.
     pub follow_forks: FollowForks,
+    /// The user means another place (`on`).
+    pub is_elsewhere: bool,
     /// Messages for the user about ignored arguments.
     pub warnings: Vec<String>,
 }

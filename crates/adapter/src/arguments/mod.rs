@@ -8,6 +8,7 @@ mod aliases;
 mod attach;
 mod built;
 mod calls;
+mod elsewhere;
 mod given;
 mod launch;
 mod others;
@@ -24,6 +25,7 @@ mod tests;
 
 pub(crate) use attach::{AttachArguments, HANDED_OVER, Target};
 pub(crate) use calls::CallSettings;
+pub(crate) use elsewhere::REFUSED as NOT_THERE;
 pub(crate) use given::{Common, goes_for_children};
 pub(crate) use launch::{Console, LaunchArguments};
 pub(crate) use show_disassembly::ShowDisassembly;

@@ -6,8 +6,7 @@ use super::Start;
 const LLDB: &str = "these are commands of LLDB, which isn't here";
 
 /// The message about arguments for remote debugging.
-const ELSEWHERE: &str =
-    "`target` with \"request\": \"attach\" says where a stub is, such as a gdbserver";
+const ELSEWHERE: &str = "`on` says on which machine or in which container the program is, as in \"ssh://me@board\", and the adapter runs there; `target` with \"request\": \"attach\" where a stub is, such as a gdbserver";
 
 /// The messages, each with the names of its arguments.
 const MESSAGES: &[(&[&str], &str)] = &[

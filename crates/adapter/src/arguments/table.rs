@@ -5,6 +5,7 @@
 use super::aliases::ALIASES;
 use super::attach::HANDED_OVER;
 use super::built::{CARGO, COMMAND, VARIABLES};
+use super::elsewhere::ON;
 use super::launch::Console;
 use super::row::{Origin, Requests, Row};
 use super::{Start, remote};
@@ -508,6 +509,7 @@ pub const ARGUMENTS: &[Row] = &[
             Ok(())
         },
     },
+    ON,
     Row {
         name: "sourceMap",
         requests: Requests::Both,

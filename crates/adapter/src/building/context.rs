@@ -31,12 +31,19 @@ impl From<String> for Unbuilt {
 
 /// The surroundings of a build.
 pub struct BuildContext {
-    outbox: Outbox,
-    progress: Progress,
+    report: Report,
     is_styled: bool,
     wanted: Box<dyn FnMut() -> bool + Send>,
     /// The directory for programs that are compiled from a source file.
     pub programs: Option<PathBuf>,
+}
+
+/// Where output and progress go.
+enum Report {
+    /// To a client.
+    Client(Outbox, Progress),
+    /// To whoever shows texts.
+    Texts(Box<dyn Fn(&str) + Send>),
 }
 
 /// What to show for lines of output.
@@ -80,12 +87,26 @@ impl BuildContext {
         wanted: impl FnMut() -> bool + Send + 'static,
     ) -> BuildContext {
         let client = outbox.client();
+        let progress = Progress::start_cancellable(outbox, title);
         BuildContext {
-            progress: Progress::start_cancellable(outbox, title),
             is_styled: client.is_some_and(|client| styling::is_wanted(&client)),
-            outbox: outbox.clone(),
+            report: Report::Client(outbox.clone(), progress),
             wanted: Box::new(wanted),
             programs,
+        }
+    }
+
+    /// A context outside of a session, whose output `show` gets. The build is cancelled when `wanted` returns `false`.
+    pub fn without_session(
+        is_styled: bool,
+        show: impl Fn(&str) + Send + 'static,
+        wanted: impl FnMut() -> bool + Send + 'static,
+    ) -> BuildContext {
+        BuildContext {
+            is_styled,
+            report: Report::Texts(Box::new(show)),
+            wanted: Box::new(wanted),
+            programs: None,
         }
     }
 
@@ -96,14 +117,17 @@ impl BuildContext {
 
     /// Sends a message of the debugger.
     pub fn say(&self, sentence: &str) {
-        say(&self.outbox, sentence);
+        match &self.report {
+            Report::Client(outbox, _) => say(outbox, sentence),
+            Report::Texts(show) => show(&format!("{sentence}\n")),
+        }
     }
 
     /// Sends output of a command.
     pub fn show(&mut self, lines: &str) {
         let mut output = LineOutput::default();
         output.show(lines);
-        output.pass_on(&self.outbox, &mut self.progress, self.is_styled);
+        output.pass_on(&mut self.report, self.is_styled);
     }
 
     /// Runs a command to its end. `read` gets each line of its output. The inner error says that the build was
@@ -135,9 +159,14 @@ impl BuildContext {
     ) -> io::Result<Result<Ended, Unbuilt>> {
         let began = Instant::now();
         let mut streams = [Lines::default(), Lines::default()];
-        let (outbox, progress, is_styled) = (&self.outbox, &mut self.progress, self.is_styled);
-        let (wanted, cancelled) = (&mut self.wanted, progress.cancelled().clone());
-        let mut cancelled = move || cancelled.is_cancelled() || !wanted();
+        let (report, is_styled) = (&mut self.report, self.is_styled);
+        let by_client = match report {
+            Report::Client(_, progress) => Some(progress.cancelled().clone()),
+            Report::Texts(_) => None,
+        };
+        let wanted = &mut self.wanted;
+        let mut cancelled =
+            move || by_client.as_ref().is_some_and(|it| it.is_cancelled()) || !wanted();
         let (mut is_cancelled, mut is_late) = (false, false);
         let ended = command::run(
             command,
@@ -148,7 +177,7 @@ impl BuildContext {
                     Stream::Stderr => &mut streams[1],
                 };
                 lines.push(bytes, &mut |line| read(stream, line, &mut output));
-                output.pass_on(outbox, progress, is_styled);
+                output.pass_on(report, is_styled);
             },
             &mut || {
                 is_cancelled = cancelled();
@@ -160,7 +189,7 @@ impl BuildContext {
         let [out, err] = &mut streams;
         out.finish(&mut |line| read(Stream::Stdout, line, &mut output));
         err.finish(&mut |line| read(Stream::Stderr, line, &mut output));
-        output.pass_on(outbox, progress, is_styled);
+        output.pass_on(report, is_styled);
         Ok(match ended {
             Some(status) => Ok(Ended::With(status)),
             None if is_cancelled => Err(Unbuilt::Cancelled),
@@ -170,12 +199,16 @@ impl BuildContext {
 }
 
 impl LineOutput {
-    fn pass_on(self, outbox: &Outbox, progress: &mut Progress, is_styled: bool) {
-        if !self.text.is_empty() {
-            let text = match is_styled {
-                true => self.text,
-                false => styling::without(&self.text),
-            };
+    fn pass_on(self, report: &mut Report, is_styled: bool) {
+        let text = match is_styled {
+            true => self.text,
+            false => styling::without(&self.text),
+        };
+        let (outbox, progress) = match report {
+            Report::Client(outbox, progress) => (outbox, progress),
+            Report::Texts(show) => return show(&text),
+        };
+        if !text.is_empty() {
             let body = OutputEventBody::new(text).with_category(OutputEventCategory::Console);
             outbox.event::<OutputEvent>(body);
         }

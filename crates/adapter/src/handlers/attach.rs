@@ -1,6 +1,6 @@
 //! The `attach` request: takes over a running process, waits for one to start, or opens a core file.
 
-use super::launch::{apply_common, begin, begin_post_mortem, not_entered};
+use super::launch::{apply_common, begin, begin_post_mortem, check_place, not_entered};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
 use crate::console::say;
@@ -39,6 +39,9 @@ pub fn attach(
         Ok(attach) => attach,
         Err(sentence) => return fail(adapter, Failure::new(sentence), responder, outbox),
     };
+    if let Err(failure) = check_place(adapter, &attach.common) {
+        return fail(adapter, failure, responder, outbox);
+    }
     let options = AttachOptions {
         process: 0,
         follow_forks: attach.common.follow_forks,

@@ -51,6 +51,12 @@ fn set_lines(
         return Ok(vec![answer; wanted.len()]);
     };
     let wanted = adapter.breakpoints.replace(&file, source.clone(), wanted);
+    if source
+        .source_reference
+        .is_some_and(|reference| reference > 0)
+    {
+        adapter.breakpoints.is_unnamed(&file);
+    }
     let there = adapter.source_map.in_debuggee(&file);
     let set = adapter.set_wanted(&wanted, |debuggee, lines| {
         let _progress = LateProgress::start(context.outbox(), "Looking for breakpoints");

@@ -7,7 +7,7 @@ pub mod building;
 
 use crate::adapter::main_stop::MainStop;
 use crate::adapter::{Adapter, Phase, TypedInto};
-use crate::arguments::{Common, Console, LaunchArguments};
+use crate::arguments::{Common, Console, LaunchArguments, NOT_THERE};
 use crate::breakpoints::Wanted;
 use crate::building::Plan;
 use crate::clients;
@@ -134,6 +134,7 @@ fn prepare(
     context: &Context,
 ) -> Result<Prepared, Failure> {
     let launch = LaunchArguments::read(&arguments.other).map_err(Failure::new)?;
+    check_place(adapter, &launch.common)?;
     let mut options = launch.options;
     if options.stdin == Stdin::Inherit && adapter.options.own_stdin == OwnStdin::Taken {
         return Err(Failure::new(
@@ -188,7 +189,8 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     };
     adapter.skip = common.skip.with_third_party(common.third_party.clone());
     adapter.third_party = common.third_party;
-    adapter.source_map = Arc::new(common.source_map);
+    let source_map = common.source_map.for_client(adapter.far_sources.clone());
+    adapter.source_map = Arc::new(source_map);
     if !adapter.visualizers_requested {
         adapter.visualizers = common.visualizers;
     }
@@ -205,6 +207,17 @@ pub fn apply_common(adapter: &mut Adapter, common: Common, outbox: &Outbox) {
     adapter.exceptions.set_launch_signals(common.signals);
     for warning in &common.warnings {
         say(outbox, warning);
+    }
+}
+
+/// Checks that this adapter is where the user means it to be.
+///
+/// # Errors
+/// The user means another place.
+pub fn check_place(adapter: &Adapter, common: &Common) -> Result<(), Failure> {
+    match common.is_elsewhere && !adapter.options.is_far {
+        true => Err(Failure::new(NOT_THERE).show_user()),
+        false => Ok(()),
     }
 }
 

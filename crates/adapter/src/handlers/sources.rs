@@ -85,6 +85,9 @@ pub fn source(
     if let Some(file) = adapter.fetched.file(reference) {
         return text_of(file).map(SourceResponse::new);
     }
+    if let Some(file) = adapter.source_map.far_file(reference) {
+        return text_of(&file).map(SourceResponse::new);
+    }
     if reference > 0 {
         let text = adapter.disassembly(reference)?;
         return Ok(SourceResponse::new(text).with_mime_type("text/x-asm"));

@@ -46,6 +46,7 @@ pub fn stack_trace(
                         path,
                         is_here,
                         origin,
+                        reference: adapter.source_reference(file),
                     };
                     located.push((Arc::clone(file), found));
                     located.len() - 1

@@ -50,6 +50,8 @@ impl Options {
             color: _,
             adapter,
             connect,
+            on,
+            far_binary,
             launch,
             attach_with,
             log,
@@ -80,6 +82,8 @@ impl Options {
         given.flag("--pty", pty);
         given.option("--adapter", adapter);
         given.option("--connect", connect.map(|address| address.to_string()));
+        given.option("--on", on.map(|place| place.to_string()));
+        given.option("--far-binary", far_binary);
         given.option("--launch", launch);
         given.option("--attach-with", attach_with);
         given.option("--log", log);
@@ -87,10 +91,8 @@ impl Options {
         given.value("--follow-forks", follow_forks);
         given.flag("--record", record);
         for folders in source_map {
-            given.option(
-                "--source-map",
-                Some(format!("{}={}", folders.from, folders.to)),
-            );
+            let pair = format!("{}={}", folders.from, folders.to);
+            given.option("--source-map", Some(pair));
         }
         for file in natvis {
             given.option("--natvis", Some(file));

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -23,8 +23,8 @@ use dapple_dap::transport;
 use dapple_dap::types::{
     AttachRequest, AttachRequestArguments, Breakpoint, CancelArguments, CancelRequest,
     Capabilities, DisconnectArguments, DisconnectRequest, InitializeRequest,
-    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, StartDebuggingRequest,
-    StartDebuggingRequestArguments,
+    InitializeRequestArguments, LaunchRequest, LaunchRequestArguments, Source, SourceArguments,
+    SourceRequest, StartDebuggingRequest, StartDebuggingRequestArguments,
 };
 
 use super::adapters::arguments::{self, Given, Streams};
@@ -34,7 +34,7 @@ use super::interrupts::Interrupts;
 use super::name_search::NameSearch;
 use super::session::Event;
 use super::style::Style;
-use crate::own_adapter;
+use crate::{on, own_adapter};
 
 /// How long it may take to end a session without a program.
 const DISCONNECTING_IDLE: Duration = Duration::from_secs(1);
@@ -320,6 +320,19 @@ impl Link {
         Ok(())
     }
 
+    /// What asks an adapter on another machine for the text of a source by its path there. It keeps the connection no longer than this does.
+    pub fn source_texts(&self) -> impl Fn(&Path) -> Option<String> + use<> {
+        let (client, interrupts) = (Arc::downgrade(&self.client), self.interrupts.clone());
+        move |path| {
+            let source = Source::new().with_path(path.to_str()?);
+            let arguments = SourceArguments::new(0).with_source(source);
+            let client = client.upgrade()?;
+            let ask = move || client.send::<SourceRequest>(arguments)?.wait();
+            let answer = interrupts.wait(SourceRequest::COMMAND, ask).ok()?;
+            Some(answer.ok()?.content)
+        }
+    }
+
     /// The adapter's process, for other sessions with it.
     pub fn process(&self) -> Option<Arc<AdapterProcess>> {
         self.process.clone()
@@ -522,6 +535,7 @@ fn connect(
     }
     let way = match adapter {
         Adapter::Own => bail!("our own adapter is no other program"),
+        Adapter::On(place, far_binary) => Way::Stdio(on::command(place, far_binary.as_deref())?),
         Adapter::Known(preset) => preset.way().map_err(anyhow::Error::msg)?,
         Adapter::Command(command) => {
             let words = ["sh".into(), "-c".into(), format!("exec {command}").into()];

@@ -18,6 +18,7 @@ mod name_search;
 mod render;
 pub mod results;
 mod screen;
+mod sent;
 mod session;
 mod shell_words;
 pub mod source_colours;
@@ -52,6 +53,7 @@ use session::{CommandFailed, Origin, Scripted, Session, TimeOver};
 pub use shell_words::quoted;
 use style::{Color, Role, Style};
 
+use crate::on::Place;
 use crate::wire_log::WireLog;
 
 /// The options of `dapple debug`.
@@ -121,6 +123,15 @@ pub struct Options {
     /// Drive the adapter that listens there: HOST:PORT, a port, or unix:PATH; with --adapter, it is started first
     #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
     pub connect: Option<Address>,
+
+    /// Debug on another machine or in a container, where PROGRAM, PID and FILE are meant: ssh://USER@HOST:PORT, docker://NAME, podman://NAME,
+    /// kubectl://NAMESPACE/POD/CONTAINER, or a command that runs others there, as in exec:'nsenter -t 1234 -a'
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse, conflicts_with_all = ["adapter", "connect"])]
+    pub on: Option<Place>,
+
+    /// With --on, send this executable there in place of this one, as one that needs no libraries
+    #[arg(long, value_name = "FILE")]
+    pub far_binary: Option<PathBuf>,
 
     /// Launch with these arguments for the adapter: JSON, @FILE with JSON, or launch.json:NAME for VS Code's configuration of that name
     #[arg(long, value_name = "JSON|@FILE|launch.json:NAME", conflicts_with_all = ["attach", "attach_with", "core", "cargo"])]
@@ -192,6 +203,18 @@ pub struct Options {
         allow_hyphen_values = true
     )]
     pub program: Vec<OsString>,
+}
+
+/// The words of a line, as a shell takes them. Nothing is expanded.
+///
+/// # Errors
+/// A quote has no end, or a character means something that only a shell can do.
+pub fn words_of(line: &str) -> anyhow::Result<Vec<String>> {
+    let words = shell_words::split(line)?;
+    if words.streams != Default::default() {
+        bail!("files for its input and output are not possible here");
+    }
+    Ok(words.args)
 }
 
 /// The name of a line's command, if it is one, whatever abbreviation it has.
@@ -340,7 +363,10 @@ fn begin(
     let mut program = what.program(&adapter, screen)?;
     program.debuginfod = options.debuginfod;
     program.source_map = options.source_map;
-    program.visualizers = absolute(&options.natvis)?;
+    program.visualizers = match adapter.place() {
+        Some(_) => options.natvis,
+        None => absolute(&options.natvis)?,
+    };
     program.follow_forks = options.follow_forks;
     program.record = options.record;
     program.pty = options.pty;
@@ -405,7 +431,10 @@ fn commands_of_user() -> anyhow::Result<Vec<Scripted>> {
 
 /// The arguments that the user has given, and the adapter.
 fn chosen(options: &Options) -> anyhow::Result<(Option<Given>, Adapter)> {
-    let named = Adapter::of(options.adapter.clone(), options.connect.clone());
+    let named = match &options.on {
+        Some(place) => Adapter::On(place.clone(), options.far_binary.clone()),
+        None => Adapter::of(options.adapter.clone(), options.connect.clone()),
+    };
     let text = match (&options.launch, &options.attach_with) {
         (Some(text), _) => Some((Kind::Launch, text, "--launch")),
         (None, Some(text)) => Some((Kind::Attach, text, "--attach-with")),
@@ -416,7 +445,7 @@ fn chosen(options: &Options) -> anyhow::Result<(Option<Given>, Adapter)> {
     };
     let Some((file, name)) = launch_json::named(text) else {
         let given = Given::parse(kind, text).context(option)?;
-        return Ok((Some(given), named));
+        return placed(given, named, &options.far_binary);
     };
     let open = options.program.first().map(Path::new);
     let found = launch_json::read(&file, name, open, !options.json).context(option)?;
@@ -424,7 +453,26 @@ fn chosen(options: &Options) -> anyhow::Result<(Option<Given>, Adapter)> {
         Adapter::Own => found.adapter,
         named => named,
     };
-    Ok((Some(found.given), adapter))
+    placed(found.given, adapter, &options.far_binary)
+}
+
+/// The adapter at the place that the arguments name (`on`), if they do: it is for us, and not for the adapter.
+fn placed(
+    mut given: Given,
+    adapter: Adapter,
+    far_binary: &Option<PathBuf>,
+) -> anyhow::Result<(Option<Given>, Adapter)> {
+    let named = given.arguments.get("on").filter(|_| adapter.is_here());
+    let Some(named) = named else {
+        return Ok((Some(given), adapter));
+    };
+    let text = match named {
+        Value::String(text) => text.clone(),
+        words => words.to_string(),
+    };
+    let place = Place::parse(&text).map_err(|error| anyhow::anyhow!("`on`: {error}"))?;
+    given.arguments.remove("on");
+    Ok((Some(given), Adapter::On(place, far_binary.clone())))
 }
 
 /// The options that say what to debug.
@@ -466,7 +514,7 @@ impl ProgramOptions {
             );
         }
         if let Some(from) = self.given {
-            return given_program(from, &given, texts(words)?);
+            return given_program(from, &given, texts(words)?, adapter);
         }
         let core = self.core.map(|file| {
             let program = Some(given.clone()).filter(|path| !path.as_os_str().is_empty());
@@ -491,13 +539,16 @@ impl ProgramOptions {
                     bail!("--cargo is for our own adapter; build the program first, and give that");
                 }
                 let given = Some(given.into_os_string()).filter(|word| !word.is_empty());
-                let words = texts(given.into_iter().chain(words))?;
+                let mut words = texts(given.into_iter().chain(words))?;
+                if words.is_empty() {
+                    words.push("run".to_owned());
+                }
+                if let Some(place) = adapter.place() {
+                    let asks = std::io::stdin().is_terminal() && !screen.is_json();
+                    return sent::program(&words, place, asks);
+                }
                 Ok(Program {
-                    cargo: Some(if words.is_empty() {
-                        vec!["run".to_owned()]
-                    } else {
-                        words
-                    }),
+                    cargo: Some(words),
                     language: Some(Language::Rust),
                     ..Program::default()
                 })
@@ -539,10 +590,16 @@ fn stub(
 }
 
 /// A program, or a process, for which the user has given arguments. Perhaps the program is given beside them.
-fn given_program(given: Given, path: &Path, args: Vec<String>) -> anyhow::Result<Program> {
+fn given_program(
+    given: Given,
+    path: &Path,
+    args: Vec<String>,
+    adapter: &Adapter,
+) -> anyhow::Result<Program> {
     let attach = (given.kind == Kind::Attach).then_some(Attach::Given);
     let path = match path.as_os_str().is_empty() {
         true => PathBuf::new(),
+        false if adapter.place().is_some() => path.to_owned(),
         false => {
             { path.canonicalize() }.with_context(|| format!("can't debug {}", path.display()))?
         }
@@ -614,6 +671,13 @@ fn find_program(
     adapter: &Adapter,
     screen: &mut Screen,
 ) -> anyhow::Result<Program> {
+    if adapter.place().is_some() {
+        return Ok(Program {
+            path: given.to_owned(),
+            args,
+            ..Program::default()
+        });
+    }
     let kind = match std::fs::metadata(given) {
         Ok(kind) => kind,
         Err(error) => bail!("can't debug {}: {}", given.display(), plain(&error)),

@@ -9,6 +9,8 @@ use std::rc::Rc;
 
 use anyhow::{anyhow, bail};
 
+use super::SourceFolders;
+
 /// Source files larger than this, in bytes, are not read, because no human wrote them.
 const MAX_SIZE: u64 = 32 << 20;
 
@@ -16,13 +18,35 @@ const MAX_SIZE: u64 = 32 << 20;
 #[derive(Default)]
 pub struct Sources {
     files: HashMap<PathBuf, Rc<Vec<String>>>,
+    far: Option<Box<Far>>,
 }
 
+/// Gets the text of a file on another machine, if there is such a file.
+type Far = dyn Fn(&Path) -> Option<String>;
+
 impl Sources {
+    /// Takes texts from another machine, but for folders that the user has mapped to this one. What isn't there may be here: the program may have been
+    /// compiled here.
+    pub fn take_from(
+        &mut self,
+        far: impl Fn(&Path) -> Option<String> + 'static,
+        maps: &[SourceFolders],
+    ) {
+        self.files.clear();
+        let folders: Vec<PathBuf> = maps.iter().map(|map| PathBuf::from(&map.to)).collect();
+        self.far = Some(Box::new(move |path| {
+            let is_here = folders.iter().any(|folder| path.starts_with(folder));
+            (!is_here).then(|| far(path)).flatten()
+        }));
+    }
+
     /// A file's lines.
     pub fn lines(&mut self, path: &Path) -> anyhow::Result<Rc<Vec<String>>> {
         if let Some(lines) = self.files.get(path) {
             return Ok(Rc::clone(lines));
+        }
+        if let Some(text) = self.far.as_ref().and_then(|far| far(path)) {
+            return Ok(self.insert(path.to_owned(), &text));
         }
         let shown = super::render::path(path);
         let unreadable =

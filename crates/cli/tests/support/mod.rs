@@ -1,5 +1,6 @@
 //! Running the real binary: to its end with its output captured, or on a pseudo-terminal.
 
+pub mod elsewhere;
 pub mod full_screen;
 pub mod mcp;
 pub mod moody;

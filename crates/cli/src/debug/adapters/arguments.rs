@@ -161,8 +161,11 @@ pub fn launch(
     if !program.args.is_empty() || program.given.is_none() {
         set("args", Raw::new(&program.args)?);
     }
-    let directory = program.cwd.as_ref().unwrap_or(&cwd);
-    set("cwd", Raw::new(text_of(directory)?)?);
+    // Our own directory says nothing about one elsewhere.
+    let here = Some(&cwd).filter(|_| adapter.place().is_none());
+    if let Some(directory) = program.cwd.as_ref().or(here) {
+        set("cwd", Raw::new(text_of(directory)?)?);
+    }
     if program.given.is_none() {
         set("stopOnEntry", Raw::new(&false)?);
     }

@@ -13,6 +13,8 @@ use std::path::PathBuf;
 
 pub use presets::Preset;
 
+use crate::on::Place;
+
 /// Which adapter to drive.
 #[derive(Debug, Clone)]
 pub enum Adapter {
@@ -22,6 +24,8 @@ pub enum Adapter {
     Known(&'static Preset),
     /// Another program that speaks the protocol on its stdio, as a shell command.
     Command(String),
+    /// Dapple's, at another place; perhaps with the executable that is sent there.
+    On(Place, Option<PathBuf>),
     /// One that listens, which is started by a shell command if there is one.
     At(Address, Option<String>),
 }
@@ -58,7 +62,7 @@ impl Adapter {
     /// Whether it is Dapple's, which has arguments and requests of its own: the one of this process, or the one that `dapple dap` in a command is.
     pub fn is_own(&self) -> bool {
         match self {
-            Adapter::Own => true,
+            Adapter::Own | Adapter::On(..) => true,
             Adapter::Command(command) | Adapter::At(_, Some(command)) => starts_dapple(command),
             Adapter::Known(_) | Adapter::At(_, None) => false,
         }
@@ -73,7 +77,16 @@ impl Adapter {
     pub fn is_local(&self) -> bool {
         match self {
             Adapter::At(address, _) => address.is_local(),
+            Adapter::On(..) => false,
             _ => true,
+        }
+    }
+
+    /// Where else it is, if the user has said so: paths and processes are meant there.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Adapter::On(place, _) => Some(place),
+            _ => None,
         }
     }
 }

@@ -357,6 +357,12 @@ fn find_file(session: &Session, name: &str) -> anyhow::Result<PathBuf> {
     if let Some(file) = known.iter().find(|file| file.ends_with(&named)) {
         return Ok(file.clone());
     }
+    // Where the program is elsewhere, so are its sources; but they may be here only.
+    if session.is_elsewhere()
+        && let Some(file) = in_program(session, &named)?
+    {
+        return Ok(file);
+    }
     if let Ok(file) = named.canonicalize() {
         return Ok(file);
     }

@@ -188,7 +188,9 @@ fn ask(
 fn own_frame(write: &ShownWrite) -> usize {
     let has_source = |frame: &ShownWriteFrame| {
         let path = { frame.source.as_ref() }.and_then(|source| source.path.as_ref());
-        frame.line > 0 && path.is_some_and(|path| std::path::Path::new(path).is_file())
+        let is_far = { frame.source.as_ref() }.is_some_and(|it| it.source_reference.is_some());
+        let is_here = || path.is_some_and(|path| std::path::Path::new(path).is_file());
+        frame.line > 0 && (is_far || is_here())
     };
     write.stack.iter().position(has_source).unwrap_or_default()
 }

@@ -211,6 +211,12 @@ fn directory(session: &Session) -> anyhow::Result<PathBuf> {
     let program = &session.program;
     let given = program.given.as_ref().and_then(Given::cwd);
     match program.cwd.as_deref().or(given) {
+        Some(directory) if session.is_elsewhere() => Ok(directory.to_owned()),
+        None if session.is_elsewhere() => {
+            bail!(
+                "the program runs elsewhere, in the directory of a shell there; `cwd DIRECTORY` sets another"
+            )
+        }
         Some(directory) => std::path::absolute(directory).context("the working directory is gone"),
         None => std::env::current_dir().context("the working directory is gone"),
     }
@@ -224,11 +230,20 @@ fn set_directory(session: &mut Session, text: &str) -> anyhow::Result<()> {
     };
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     let given = match word.strip_prefix('~').map(|rest| rest.strip_prefix('/')) {
+        _ if session.is_elsewhere() => None,
         Some(Some(rest)) => home().map(|home| home.join(rest)),
         None if word == "~" => home(),
         _ => None,
     };
     let given = given.unwrap_or_else(|| PathBuf::from(word));
+    if session.is_elsewhere() {
+        if !given.is_absolute() {
+            bail!("the program runs elsewhere: give the directory's whole path there");
+        }
+        session.program.cwd = Some(given);
+        session.program.is_changed = true;
+        return Ok(());
+    }
     let path = directory(session)?.join(given);
     let path = { path.canonicalize() }
         .ok()

@@ -543,6 +543,11 @@ impl Session {
         self.adapter.preset().is_some_and(|it| it.name == name)
     }
 
+    /// Whether the program, its files and its folders are at another place.
+    pub fn is_elsewhere(&self) -> bool {
+        self.adapter.place().is_some()
+    }
+
     /// Whether the adapter is a part of this process, and the program a child of it.
     pub fn is_adapter_here(&self) -> bool {
         self.adapter.is_here()
@@ -592,6 +597,10 @@ impl Session {
         let start = Start::Program(&self.program, &self.skip);
         let link = Link::open(self.opening(start, self.process.run))?;
         self.completer.set_search(link.name_search());
+        if self.is_elsewhere() {
+            let far = link.source_texts();
+            self.sources.take_from(far, &self.program.source_map);
+        }
         self.process.link = Some(link);
         let loaded = self.load();
         if loaded.is_err() && self.process.link.is_some() {
