@@ -154,10 +154,7 @@ mod tests {
 
     #[test]
     fn ids_are_the_stubs_where_these_fit() {
-        let mut ids = Ids::new(
-            &listed(&["p10.10", "p10.2a", "pffffffffff.ffffffffff"]),
-            false,
-        );
+        let mut ids = Ids::new(&listed(&["p10.10", "p10.2a", "pffffffffff.ffffffffff"]));
         assert_eq!(ids.all(), [ThreadId(1), ThreadId(0x10), ThreadId(0x2a)]);
         assert_eq!(ids.name_of(ThreadId(0x2a)), "name of p10.2a");
         let without_process = StubThread::parse(b"2a").expect("an id");
