@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn registers_of_devices_are_read_as_they_are_asked_for() {
         let mut readings = Vec::new();
-        let mut blocks = Blocks::new(512, Some(vec![0x1000..0x2000]));
+        let mut blocks = Blocks::new(512, Some(vec![0x1000..0x2000, 0..0x10]));
         let mut buffer = [0; 4];
         assert_eq!(blocks.read(0x2010, &mut buffer, reader(&mut readings)), 4);
         assert_eq!(blocks.read(0x2010, &mut buffer, reader(&mut readings)), 4);
