@@ -141,10 +141,7 @@ const MESSAGES: &[(&[&str], &str)] = &[
         &["arguments", "programArgs", "exeArgs"],
         "it is `args` here",
     ),
-    (
-        &["executable", "exe", "binary", "target"],
-        "it is `program` here",
-    ),
+    (&["executable", "exe", "binary"], "it is `program` here"),
     (
         &["natvis", "natvisFile", "visualizerFiles"],
         "it is `visualizerFile` here",

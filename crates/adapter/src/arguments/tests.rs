@@ -172,7 +172,7 @@ fn each_type_that_the_table_states_is_taken() {
             // Leaves out samples that the argument doesn't accept as they are, or that get a warning.
             let of_its_own = |value: &Value| match row.name {
                 "signals" => !value.is_string() && !value.to_string().contains('7'),
-                "envFile" => false,
+                "envFile" | "target" | "miDebuggerServerAddress" | "gdbTarget" => false,
                 "thirdParty" => !value.to_string().contains('7'),
                 // `timeout` is ignored with a warning.
                 "debuginfod" => value.get("timeout").is_none(),
