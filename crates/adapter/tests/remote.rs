@@ -285,6 +285,39 @@ fn lldbs_stub_is_understood() {
 }
 
 #[test]
+fn output_that_comes_through_a_stub_faster_than_it_is_read_is_all_there() {
+    let server = "/usr/lib/llvm-22/bin/lldb-server";
+    if !std::path::Path::new(server).exists() {
+        println!("skipped: there is no {server}");
+        return;
+    }
+    const LINES: &str = "100000";
+    let fixture = Fixture::new("told.c");
+    let port = free_port();
+    let mut stub = Command::new(server)
+        .args(["gdbserver", &format!("127.0.0.1:{port}"), "--"])
+        .args([&fixture.program(), LINES])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let session = Session::new();
+    let target = format!("127.0.0.1:{port}");
+    attach(
+        &session,
+        &json!({"target": target, "program": fixture.program()}),
+    );
+    session.configured();
+    session.wait_for_output(&format!(
+        "line {LINES} of a text that fills what there is to fill"
+    ));
+    assert_eq!(session.exit_code(), 4);
+    session.disconnect();
+    stub.wait().expect("reaped");
+}
+
+#[test]
 fn valgrind_stops_at_its_errors_with_their_text() {
     if !has("valgrind") {
         return;

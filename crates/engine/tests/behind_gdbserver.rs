@@ -3,7 +3,8 @@
 use crate::support::behind_stub::VARIABLE;
 use std::process::Command;
 
-/// What runs behind gdbserver.
+/// What runs behind gdbserver. Left out is what needs ptrace(2): attaching, what is left behind, recordings, input; and what a timer or a pause
+/// interrupts more often than a packet is answered.
 const RUN: [&str; 7] = [
     "stepping_tables::",
     "stepping_loops::",
@@ -14,10 +15,6 @@ const RUN: [&str; 7] = [
     "temporary::",
 ];
 
-/// What doesn't: tests whose names have this, each with the reason. Left out are also tests of what needs ptrace(2): attaching, what is left behind,
-/// recordings, input; and those of `stepping::` whose timer comes more often than a packet is answered.
-const EXCEPT: [(&str, &str); 0] = [];
-
 #[test]
 fn steps_and_values_are_the_same_behind_gdbserver() {
     let Some(server) = std::env::var_os("DAPPLE_GDBSERVER") else {
@@ -27,9 +24,6 @@ fn steps_and_values_are_the_same_behind_gdbserver() {
     let own = std::env::current_exe().expect("this program");
     let mut tests = Command::new(own);
     tests.args(RUN).args(["--test-threads", "2"]);
-    for (test, _) in EXCEPT {
-        tests.args(["--skip", test]);
-    }
     // Not this one again.
     tests.args(["--skip", "behind_gdbserver::"]);
     let output = tests.env(VARIABLE, server).output().expect("it runs");

@@ -5,6 +5,7 @@
 //! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`), files (`files`)
 //! and what valgrind has found (`findings`).
 
+mod console;
 mod files;
 mod findings;
 mod link;
@@ -20,6 +21,7 @@ pub use process::RemoteProcess;
 
 use crate::ThreadId;
 use crate::linux::wait::Waker;
+use console::Console;
 use dapple_gdb_remote::connection::{Connection, after};
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::stop_reply::StopReply;
@@ -109,7 +111,8 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
         (None, true) => None,
         (None, false) => Some(Vec::new()),
     };
-    let (console, writer) = std::io::pipe().map_err(|error| error.to_string())?;
+    let (console, writer) = io::pipe().map_err(|error| error.to_string())?;
+    let writer = Console::new(writer).map_err(|error| error.to_string())?;
     let id = process.unwrap_or(first);
     let mut link = Link::new(
         client,
@@ -118,8 +121,8 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
         layout,
         Blocks::new(room, regions),
         Files::new(options.sysroot.clone()),
+        writer,
     );
-    link.console = Some(writer);
     link.program = options.program.clone();
     Ok(Connected {
         process: RemoteProcess::new(id, link, waker),

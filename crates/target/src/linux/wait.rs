@@ -286,18 +286,21 @@ fn peeked(info: &libc::siginfo_t) -> Peeked {
     }
 }
 
-/// Waits until something can be read from `input`, or its other end was closed, but not longer than `time` if that is given: whether there is.
-/// A wake-up ends the wait.
-pub fn until_readable(
+/// Waits until something can be read from `input`, or written to `output`, or the other end of one was closed, but not longer than `time` if
+/// that is given: whether there is. A wake-up ends the wait.
+pub fn until_ready(
     waker: &Waker,
-    input: BorrowedFd<'_>,
+    input: Option<BorrowedFd<'_>>,
+    output: Option<BorrowedFd<'_>>,
     time: Option<Duration>,
 ) -> io::Result<Waited<bool>> {
-    let mut polled = libc::pollfd {
-        fd: input.as_raw_fd(),
-        events: libc::POLLIN,
+    // The kernel passes over negative descriptors.
+    let polled = |descriptor: Option<BorrowedFd<'_>>, events| libc::pollfd {
+        fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
+        events,
         revents: 0,
     };
+    let mut polled = [polled(input, libc::POLLIN), polled(output, libc::POLLOUT)];
     let time = time.map(|time| libc::timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: time.subsec_nanos().into(),
@@ -305,12 +308,12 @@ pub fn until_readable(
     let call = [
         libc::SYS_ppoll,
         &raw mut polled as i64,
-        1,
+        polled.len() as i64,
         time.as_ref().map_or(0, |time| &raw const *time as i64),
         0,
         0,
     ];
-    // SAFETY: the kernel reads and writes one pollfd and one timespec, which are there.
+    // SAFETY: the kernel reads and writes the pollfds and reads one timespec, which are there.
     match unsafe { make(waker, &call) } {
         0 => Ok(Waited::Event(false)),
         1.. => Ok(Waited::Event(true)),

@@ -3,6 +3,7 @@
 mod breakpoints;
 mod registers;
 
+use super::console::Console;
 use super::files::Files;
 use super::findings::Findings;
 use super::memory::Blocks;
@@ -22,7 +23,7 @@ use dapple_gdb_remote::stop_reply::{Reason, Stop, StopReply};
 use dapple_gdb_remote::thread_id::ThreadId as StubThread;
 use dapple_gdb_remote::{Client, Error};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, PipeWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub(super) struct Link {
     /// What the packet with all registers has brought for each thread since it ran.
     registers: BTreeMap<ThreadId, Vec<Option<u8>>>,
     causes: BTreeMap<ThreadId, Cause>,
+    /// The stub has no packet that writes one register.
+    lacks_single_registers: bool,
     /// Where breakpoints are inserted.
     breakpoints: BTreeSet<u64>,
     /// The thread whose vfork child uses the process's memory: breakpoints are taken out meanwhile, and no other thread runs.
@@ -81,7 +84,7 @@ pub(super) struct Link {
     /// Counts what may have changed memory.
     pub(super) changes: u64,
     /// What the process writes by way of the stub.
-    pub(super) console: Option<PipeWriter>,
+    pub(super) console: Console,
     /// The program's file on this machine, if the user has named it.
     pub(super) program: Option<PathBuf>,
     /// When the threads were listed last: the number of changes.
@@ -98,6 +101,7 @@ impl Link {
         layout: Layout,
         blocks: Blocks,
         files: Files,
+        console: Console,
     ) -> Link {
         Link {
             schedule: Schedule::at_rest(ids.all()),
@@ -119,7 +123,8 @@ impl Link {
             sender: None,
             to_deliver: 0,
             changes: 1,
-            console: None,
+            console,
+            lacks_single_registers: false,
             program: None,
             listed: 1,
             lost: None,
@@ -254,6 +259,16 @@ impl Link {
         Err(io::Error::other(why))
     }
 
+    /// Whether the process's end is not told yet, because something that it has written wasn't passed on.
+    pub(super) fn is_end_held(&self) -> bool {
+        self.schedule.is_empty() && self.console.is_behind()
+    }
+
+    /// Whether more is to be taken from the stub. The process's output waits for its reader, but no stop that was asked for does.
+    pub(super) fn listens(&self) -> bool {
+        !self.console.is_full() || self.is_interrupting()
+    }
+
     /// Takes what the stub has sent while the process runs, without waiting. `false`: nothing has come.
     pub(super) fn receive(&mut self) -> io::Result<bool> {
         match self.client.wait(after(Duration::ZERO)) {
@@ -287,11 +302,7 @@ impl Link {
                 self.schedule.stopped(None);
                 self.find_threads();
             }
-            StopReply::Output(text) => {
-                if let Some(console) = &mut self.console {
-                    let _ = console.write_all(&text);
-                }
-            }
+            StopReply::Output(text) => self.console.take(&text),
             // The client has answered it.
             _ => {}
         }

@@ -60,12 +60,6 @@ impl RemoteProcess {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many packets were sent and received so far.
-    pub fn packets(&self) -> (u64, u64) {
-        let counts = self.link().client.counts();
-        (counts.packets_sent, counts.packets_received)
-    }
-
     /// How long the stub may still take to stop the process, which it was asked to. `None`: it wasn't.
     fn patience(&self, link: &Link) -> Option<Duration> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,18 +72,25 @@ impl RemoteProcess {
         }
     }
 
-    /// Does what can be done without waiting. `Some`: an event, or that there is nothing to wait for.
+    /// Does what can be done without waiting. `Some`: an event, or that there is nothing to wait for. `outputs`: the process's output is read
+    /// meanwhile, so what comes waits for that.
     fn ready<T>(
         &self,
         link: &mut Link,
+        outputs: bool,
         mut take: impl FnMut(&mut Link) -> Option<T>,
     ) -> io::Result<Option<Waited<T>>> {
         loop {
-            if let Some(event) = take(link) {
+            link.console.pass_on();
+            let is_held = outputs && link.is_end_held();
+            if !is_held && let Some(event) = take(link) {
                 return Ok(Some(Waited::Event(event)));
             }
             if let Some(why) = &link.lost {
                 return Err(io::Error::other(why.clone()));
+            }
+            if is_held {
+                return Ok(None);
             }
             if link.schedule.is_empty() {
                 return Ok(Some(Waited::NoThreads));
@@ -98,21 +99,27 @@ impl RemoteProcess {
             if link.schedule.needs_interrupt() {
                 link.interrupt();
             }
-            if !link.receive()? {
+            if outputs && !link.listens() || !link.receive()? {
                 return Ok(None);
             }
         }
     }
 
+    /// Waits for an event. The process's end comes when all that it has written was passed on, so that whoever reads that isn't cut off.
     fn wait<T>(&self, mut take: impl FnMut(&mut Link) -> Option<T>) -> io::Result<Waited<T>> {
         loop {
             let mut link = self.link();
-            if let Some(result) = self.ready(&mut link, &mut take)? {
+            if let Some(result) = self.ready(&mut link, true, &mut take)? {
                 return Ok(result);
             }
             let patience = self.patience(&link);
-            let input = link.client.connection().input();
-            match wait::until_readable(&self.waker, input, patience)? {
+            let listens = link.listens() && !link.is_end_held();
+            let Link {
+                client, console, ..
+            } = &mut *link;
+            let input = Some(client.connection().input()).filter(|_| listens);
+            let output = Some(console.output()).filter(|_| console.is_behind());
+            match wait::until_ready(&self.waker, input, output, patience)? {
                 Waited::Woken => return Ok(Waited::Woken),
                 Waited::Event(false) => return link.give_up(),
                 Waited::Event(true) | Waited::NoThreads => {}
@@ -125,7 +132,7 @@ impl RemoteProcess {
         let begun = Instant::now();
         loop {
             let mut link = self.link();
-            match self.ready(&mut link, &mut take).ok()? {
+            match self.ready(&mut link, false, &mut take).ok()? {
                 Some(Waited::Event(event)) => return Some(event),
                 Some(_) => return None,
                 None => {}
@@ -155,6 +162,7 @@ impl RemoteProcess {
     fn kill(&self) -> io::Result<()> {
         self.halt();
         let mut link = self.link();
+        link.console.drop_kept();
         let process = link.ids.process();
         let killed = link.client.kill(process);
         let killed = link.noted(killed);
@@ -257,13 +265,16 @@ impl Process for RemoteProcess {
 
     fn has_event(&self) -> bool {
         let mut link = self.link();
-        let _ = link.schedule.is_running() && link.receive().unwrap_or(false);
+        let listens = link.schedule.is_running() && link.listens();
+        let _ = listens && link.receive().unwrap_or(false);
         link.schedule.event(None).is_some()
     }
 
     fn pending_event(&self) -> Option<WaitEvent> {
-        match self.has_event() {
-            true => self.link().schedule.take_event(None),
+        let is_there = self.has_event();
+        let mut link = self.link();
+        match is_there && !link.is_end_held() {
+            true => link.schedule.take_event(None),
             false => None,
         }
     }
@@ -321,6 +332,7 @@ impl Process for RemoteProcess {
             return Ok(());
         }
         link.schedule = super::schedule::Schedule::default();
+        link.console.drop_kept();
         let process = link.ids.process();
         let detached = link.client.detach(process);
         match link.noted(detached)? {

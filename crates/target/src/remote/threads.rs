@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Ids {
     stubs: BTreeMap<ThreadId, StubThread>,
     names: BTreeMap<ThreadId, String>,
-    lacks_single_registers: bool,
 }
 
 impl Ids {
@@ -44,16 +43,6 @@ impl Ids {
     /// Whether packets name threads: not for a stub without threads.
     pub(super) fn are_named(&self) -> bool {
         self.stubs.values().all(|stub| *stub != StubThread::ANY)
-    }
-
-    /// Whether the stub is known not to have the packet that writes one register.
-    pub(super) fn lacks_single_registers(&self) -> bool {
-        self.lacks_single_registers
-    }
-
-    /// Notes that the stub has no packet that writes one register.
-    pub(super) fn set_lacks_single_registers(&mut self) {
-        self.lacks_single_registers = true;
     }
 
     /// The number of the process at the stub, with the multiprocess extensions.

@@ -12,7 +12,21 @@ use std::io;
 const SIZE: u64 = 1;
 
 impl Link {
-    /// Inserts a breakpoint: in memory, or if the stub can't do that, by the processor.
+    /// Sends that a breakpoint is to be inserted.
+    fn send_inserted(&mut self, address: u64) -> io::Result<Support> {
+        let kind = BreakpointKind::Software;
+        let inserted = self.client.insert_breakpoint(kind, address, SIZE);
+        self.noted(inserted)
+    }
+
+    /// Sends that a breakpoint is to be removed: from the memory of the process whose thread is chosen.
+    fn send_removed(&mut self, address: u64) -> io::Result<Support> {
+        let kind = BreakpointKind::Software;
+        let removed = self.client.remove_breakpoint(kind, address, SIZE);
+        self.noted(removed)
+    }
+
+    /// Inserts a breakpoint.
     pub(in crate::remote) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
         self.require_rest()?;
         if self.breakpoints.contains(&address) {
@@ -23,10 +37,7 @@ impl Link {
             self.breakpoints.insert(address);
             return Ok(());
         }
-        let inserted = self
-            .client
-            .insert_breakpoint(BreakpointKind::Software, address, SIZE);
-        if self.noted(inserted)? == Support::NotSupported {
+        if self.send_inserted(address)? == Support::NotSupported {
             return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
         }
         self.breakpoints.insert(address);
@@ -39,11 +50,7 @@ impl Link {
         if !self.breakpoints.remove(&address) || self.vforked.is_some() {
             return Ok(());
         }
-        let removed = self
-            .client
-            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-        let _ = self.noted(removed)?;
-        Ok(())
+        self.send_removed(address).map(drop)
     }
 
     /// Whether a breakpoint is inserted there.
@@ -51,22 +58,18 @@ impl Link {
         self.breakpoints.contains(&address)
     }
 
+    /// Takes all breakpoints out of memory, but knows them still.
     pub(super) fn lift_breakpoints(&mut self) {
         for address in self.breakpoints.clone() {
-            let removed = self
-                .client
-                .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-            let _ = self.noted(removed);
+            let _ = self.send_removed(address);
         }
     }
 
+    /// Puts all breakpoints back, once a vfork child has left the memory.
     pub(super) fn put_breakpoints_back(&mut self) {
         self.vforked = None;
         for address in self.breakpoints.clone() {
-            let inserted = self
-                .client
-                .insert_breakpoint(BreakpointKind::Software, address, SIZE);
-            let _ = self.noted(inserted);
+            let _ = self.send_inserted(address);
         }
     }
 
@@ -111,12 +114,7 @@ impl Link {
             };
             let chosen = self.client.choose_thread(any);
             if self.noted(chosen).is_ok() {
-                for address in self.breakpoints.clone() {
-                    let removed =
-                        self.client
-                            .remove_breakpoint(BreakpointKind::Software, address, SIZE);
-                    let _ = self.noted(removed);
-                }
+                self.lift_breakpoints();
             }
         }
         let detached = self.client.detach(child.process_number());

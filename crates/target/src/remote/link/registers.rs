@@ -1,5 +1,6 @@
 //! The registers of threads behind a stub, read once for each time that a thread has run.
 
+use super::super::registers::Change;
 use super::Link;
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
@@ -42,8 +43,7 @@ impl Link {
     ) -> io::Result<()> {
         let mut all = self.all(thread)?;
         let changed = self.layout.set_general(&mut all, registers);
-        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
-        let changed = changed.collect();
+        let changed = numbered(changed);
         self.send_registers(thread, all, changed)
     }
 
@@ -61,8 +61,7 @@ impl Link {
     ) -> io::Result<()> {
         let mut all = self.all(thread)?;
         let changed = self.layout.set_extended(&mut all, state);
-        let changed = changed.into_iter().map(|(it, bytes)| (it.number, bytes));
-        let changed = changed.collect();
+        let changed = numbered(changed);
         self.send_registers(thread, all, changed)
     }
 
@@ -81,7 +80,8 @@ impl Link {
         self.choose(thread)?;
         self.registers.remove(&thread);
         let whole: Option<Vec<u8>> = all.iter().copied().collect();
-        if let Some(whole) = whole.filter(|_| changed.len() >= MANY || self.lacks_single()) {
+        if let Some(whole) = whole.filter(|_| changed.len() >= MANY || self.lacks_single_registers)
+        {
             let written = self.client.write_registers(&whole);
             if self.noted(written)? == Support::Done {
                 self.registers.insert(thread, all);
@@ -91,7 +91,7 @@ impl Link {
         for (number, bytes) in changed {
             let written = self.client.write_register(number, &bytes);
             if self.noted(written)? == Support::NotSupported {
-                self.ids.set_lacks_single_registers();
+                self.lacks_single_registers = true;
                 let whole: Vec<u8> = all.iter().map(|byte| byte.unwrap_or(0)).collect();
                 let written = self.client.write_registers(&whole);
                 let _ = self.noted(written)?;
@@ -101,8 +101,12 @@ impl Link {
         self.registers.insert(thread, all);
         Ok(())
     }
+}
 
-    pub(super) fn lacks_single(&self) -> bool {
-        self.ids.lacks_single_registers()
-    }
+/// Changes by the registers' numbers.
+fn numbered(changes: Vec<Change<'_>>) -> Vec<(u64, Vec<u8>)> {
+    let changes = changes.into_iter();
+    changes
+        .map(|(register, bytes)| (register.number, bytes))
+        .collect()
 }
