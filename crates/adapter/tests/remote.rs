@@ -46,6 +46,25 @@ fn free_port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
+/// lldb-server with a program, and where it is. It may not listen yet: who connects waits for that.
+fn lldb_server(words: &[&str]) -> Option<(Child, String)> {
+    const SERVER: &str = "/usr/lib/llvm-22/bin/lldb-server";
+    if !std::path::Path::new(SERVER).exists() {
+        println!("skipped: there is no {SERVER}");
+        return None;
+    }
+    let place = format!("127.0.0.1:{}", free_port());
+    let stub = Command::new(SERVER)
+        .args(["gdbserver", &place, "--"])
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    Some((stub, place))
+}
+
 /// gdbserver on its standard input and output, with these words behind its own. What it and the program write is dropped.
 fn on_stdio(server: &str, words: &str) -> String {
     format!("|exec {server} --once {words} 2>/dev/null")
@@ -265,49 +284,24 @@ fn qemu_runs_a_program_of_this_processor() {
 
 #[test]
 fn lldbs_stub_is_understood() {
-    let server = "/usr/lib/llvm-22/bin/lldb-server";
-    if !std::path::Path::new(server).exists() {
-        println!("skipped: there is no {server}");
-        return;
-    }
     let fixture = Fixture::new("guide.cpp");
-    let program = fixture.program();
-    let port = free_port();
-    let mut stub = Command::new(server)
-        .args(["gdbserver", &format!("127.0.0.1:{port}"), "--", &program])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    goes_through(&format!("127.0.0.1:{port}"), &fixture);
+    let Some((mut stub, place)) = lldb_server(&[&fixture.program()]) else {
+        return;
+    };
+    goes_through(&place, &fixture);
     stub.wait().expect("reaped");
 }
 
 #[test]
 fn output_that_comes_through_a_stub_faster_than_it_is_read_is_all_there() {
-    let server = "/usr/lib/llvm-22/bin/lldb-server";
-    if !std::path::Path::new(server).exists() {
-        println!("skipped: there is no {server}");
-        return;
-    }
     const LINES: &str = "100000";
     let fixture = Fixture::new("told.c");
-    let port = free_port();
-    let mut stub = Command::new(server)
-        .args(["gdbserver", &format!("127.0.0.1:{port}"), "--"])
-        .args([&fixture.program(), LINES])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let program = fixture.program();
+    let Some((mut stub, place)) = lldb_server(&[&program, LINES]) else {
+        return;
+    };
     let session = Session::new();
-    let target = format!("127.0.0.1:{port}");
-    attach(
-        &session,
-        &json!({"target": target, "program": fixture.program()}),
-    );
+    attach(&session, &json!({"target": place, "program": program}));
     session.configured();
     session.wait_for_output(&format!(
         "line {LINES} of a text that fills what there is to fill"
@@ -386,9 +380,7 @@ fn where_there_is_no_stub_the_reason_names_the_place() {
         failure.sentence
     };
     // Nobody listens at a port that was just given back.
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let target = listener.local_addr().expect("an address").to_string();
-    drop(listener);
+    let target = format!("127.0.0.1:{}", free_port());
     let sentence = refusal(&json!({"target": target}));
     assert!(
         sentence.starts_with(&format!("attach: `target` {target}: cannot connect to ")),

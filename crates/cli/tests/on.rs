@@ -7,7 +7,7 @@ use crate::support::running::Running;
 use dapple_dap::client::Client;
 use dapple_dap::testing::{TestClient, launch_arguments};
 use dapple_dap::types::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -197,17 +197,20 @@ fn a_killed_command_leaves_nothing_that_was_launched_and_an_attached_process_unh
     killed_while_attached(&there);
 }
 
+/// The thread that stops first after a launch.
+fn stopped_thread(client: &TestClient, arguments: &Value) -> i64 {
+    client.ok::<LaunchRequest>(launch_arguments(arguments));
+    client.ok::<ConfigurationDoneRequest>(Default::default());
+    let stop = client.wait_for::<StoppedEvent>();
+    stop.thread_id.expect("a thread")
+}
+
 #[test]
 fn a_client_gets_the_text_of_a_source_and_sets_breakpoints_in_it() {
     let there = Elsewhere::by_command();
     let client = client(&there);
     let arguments = json!({"program": waiting(), "on": there.place, "stopAtEntry": true});
-    client.ok::<LaunchRequest>(launch_arguments(&arguments));
-    client.ok::<ConfigurationDoneRequest>(Default::default());
-    let thread = client
-        .wait_for::<StoppedEvent>()
-        .thread_id
-        .expect("a thread");
+    let thread = stopped_thread(&client, &arguments);
     let stack = client.ok::<StackTraceRequest>(StackTraceArguments::new(thread));
     let source = stack.stack_frames[0].source.clone().expect("a source");
     let reference = source.source_reference.expect("a reference");
@@ -243,12 +246,7 @@ fn what_the_user_has_mapped_is_on_the_clients_machine() {
     let from = support::scratch("sources");
     let map = json!({from.to_str().expect("a path"): "/only/here"});
     let arguments = json!({"program": waiting(), "sourceMap": map, "stopAtEntry": true});
-    client.ok::<LaunchRequest>(launch_arguments(&arguments));
-    client.ok::<ConfigurationDoneRequest>(Default::default());
-    let thread = client
-        .wait_for::<StoppedEvent>()
-        .thread_id
-        .expect("a thread");
+    let thread = stopped_thread(&client, &arguments);
     let stack = client.ok::<StackTraceRequest>(StackTraceArguments::new(thread));
     let source = stack.stack_frames[0].source.as_ref().expect("a source");
     assert_eq!(source.path.as_deref(), Some("/only/here/on_waiting.c"));
