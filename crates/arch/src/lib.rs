@@ -1,11 +1,13 @@
-//! Facts about x86-64 under the System V ABI: registers and their names, the calling convention, the effects of instructions, what debug
-//! registers can watch, number formats.
+//! Facts about processors: registers and their names, the calling convention, the effects of instructions, what debug registers can watch,
+//! number formats. What all [machines](machine) have in common is in `machine`, `registers` and `code`; the rest is about x86-64 under the
+//! System V ABI.
 //!
 //! Nothing here knows of a process or of debug information. Sources are cited as *ABI* (System V Application Binary Interface, AMD64
 //! Architecture Processor Supplement) and *Intel SDM* (Intel 64 and IA-32 Architectures Software Developer's Manual).
 
 pub mod abi;
 mod address;
+pub mod code;
 pub mod decision;
 pub mod displaced;
 pub mod emulate;
@@ -13,6 +15,7 @@ pub mod extended_floats;
 pub mod instructions;
 pub mod interpret;
 pub mod jump_site;
+pub mod machine;
 mod memory;
 pub mod operands;
 pub mod processor;
@@ -25,4 +28,5 @@ pub mod trap_handler;
 pub mod watch_slots;
 
 pub use address::Address;
+pub use machine::Machine;
 pub use memory::Memory;

@@ -1,7 +1,9 @@
 //! The registers of gdb's target descriptions (gdb manual, "i386 Features": `org.gnu.gdb.i386.core`, `.sse`, `.avx`, `.linux`, `.segments`), and
-//! where the kernel's layouts have them.
+//! where the kernel's layouts have them. This is x86-64; for the others, see [`others`].
 
 use super::user::REGISTER_WORDS;
+
+pub mod others;
 
 /// The processor's name in a description, by BFD.
 pub const ARCHITECTURE: &str = "i386:x86-64";

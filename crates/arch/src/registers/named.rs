@@ -1,10 +1,13 @@
 //! Finds registers and parts of registers by the names that users write: `$eax`, `$zf`, `$st0`, `$xmm3.f32[1]`.
 //!
 //! Registers are identified by their DWARF numbers (ABI figure 3.36). The upper halves of the AVX registers have none, so they get numbers
-//! of Dapple's own.
+//! of Dapple's own. All that is here is about x86-64; for the others, see [`others`].
 
 use super::{FP, FS_BASE, NAMES, PC, SP};
+use crate::Machine;
 use std::ops::Range;
+
+pub mod others;
 
 /// The numbers of the low 16 bytes of the vector registers.
 pub const VECTORS: Range<u16> = 17..33;
@@ -95,7 +98,14 @@ pub struct Named {
 
 impl Named {
     /// The register called `name`, without `$`.
-    pub fn find(name: &str) -> Option<Named> {
+    pub fn find(machine: Machine, name: &str) -> Option<Named> {
+        match machine {
+            Machine::X86_64 => Named::find_on_x86(name),
+            _ => others::find(machine, name),
+        }
+    }
+
+    fn find_on_x86(name: &str) -> Option<Named> {
         let general = |(number, skip, bits)| {
             let holds = match (number, bits) {
                 (PC | SP | FP, 64) => Holds::Address,
@@ -150,9 +160,14 @@ impl Named {
     ///
     /// # Errors
     /// A sentence that says why there is no such lane. The result is `None` if the register is no vector register.
-    pub fn lane(register: &str, kind: &str, index: i128) -> Option<Result<Named, String>> {
-        let (number, bytes) = vector(register)?;
-        let lanes = match lanes(register, kind)? {
+    pub fn lane(
+        machine: Machine,
+        register: &str,
+        kind: &str,
+        index: i128,
+    ) -> Option<Result<Named, String>> {
+        let (number, bytes) = vector(machine, register)?;
+        let lanes = match lanes(machine, register, kind)? {
             Ok(lanes) => lanes,
             Err(why) => return Some(Err(why)),
         };
@@ -162,7 +177,7 @@ impl Named {
             return Some(Err(format!("there is no such lane: {}", lanes.all)));
         };
         let (number, at) = match at {
-            ..16 => (VECTORS.start + number, at),
+            ..16 => (machine.vectors().start + number, at),
             _ => (UPPER.start + number, at - 16),
         };
         Some(Ok(Named {
@@ -183,8 +198,8 @@ pub struct Lanes {
 }
 
 /// The lanes of a vector register that `kind` names; `None` if the register is no vector register. The error says that no lanes have this name.
-pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
-    let (_, bytes) = vector(register)?;
+pub fn lanes(machine: Machine, register: &str, kind: &str) -> Option<Result<Lanes, String>> {
+    let (_, bytes) = vector(machine, register)?;
     let mut known = LANES.iter();
     let found = known.find(|(name, _, _, others)| *name == kind || others.contains(&kind));
     let Some((name, hold, size, _)) = found.filter(|_| !kind.is_empty()) else {
@@ -203,13 +218,23 @@ pub fn lanes(register: &str, kind: &str) -> Option<Result<Lanes, String>> {
 }
 
 /// A vector register's index, and its length in bytes.
-pub fn vector(register: &str) -> Option<(u16, u64)> {
+pub fn vector(machine: Machine, register: &str) -> Option<(u16, u64)> {
+    if machine != Machine::X86_64 {
+        return others::vector(machine, register);
+    }
     let of = |kind, bytes| Some((numbered(register, kind, 16)?, bytes));
     of("xmm", 16).or_else(|| of("ymm", 32))
 }
 
 /// All names for completion, without parts of general registers and without other debuggers' names.
-pub fn names() -> impl Iterator<Item = String> {
+pub fn names(machine: Machine) -> Vec<String> {
+    match machine {
+        Machine::X86_64 => names_on_x86().collect(),
+        _ => others::names(machine),
+    }
+}
+
+fn names_on_x86() -> impl Iterator<Item = String> {
     let numbered = |kind: &'static str, count: u16| (0..count).map(move |n| format!("{kind}{n}"));
     let named = ["pc", "sp", "fp"].into_iter().chain(NAMES);
     let words = WORDS.iter().map(|(_, name, _)| *name);
@@ -231,7 +256,10 @@ pub fn lane_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The name of a register by its number.
-pub fn name_of(number: u16) -> String {
+pub fn name_of(machine: Machine, number: u16) -> String {
+    if machine != Machine::X86_64 {
+        return others::name_of(machine, number);
+    }
     let of = |range: Range<u16>, kind: &str| {
         let is_one = range.contains(&number);
         is_one.then(|| format!("{kind}{}", number - range.start))
@@ -314,7 +342,10 @@ mod tests {
 
     #[test]
     fn parts_of_registers_have_names() {
-        let of = |name: &str| Named::find(name).map(|r| (name_of(r.number), r.skip, r.bits));
+        let of = |name: &str| {
+            Named::find(Machine::X86_64, name)
+                .map(|r| (name_of(Machine::X86_64, r.number), r.skip, r.bits))
+        };
         let is = |name: &str, skip, bits| Some((name.to_owned(), skip, bits));
         assert_eq!(of("eax"), is("rax", 0, 32));
         assert_eq!(of("ah"), is("rax", 8, 8));
@@ -332,15 +363,20 @@ mod tests {
             "", "e", "xyz", "rl", "xmm16", "ymm0", "st8", "st", "xmm+1", "r99d", "éx",
         ];
         for name in unknown {
-            assert!(Named::find(name).is_none(), "{name}");
+            assert!(Named::find(Machine::X86_64, name).is_none(), "{name}");
         }
     }
 
     #[test]
     fn lanes_are_counted_from_the_low_end_over_both_halves() {
         let of = |register: &str, kind: &str, index| {
-            let lane = Named::lane(register, kind, index)?.ok()?;
-            Some((name_of(lane.number), lane.skip, lane.bits, lane.holds))
+            let lane = Named::lane(Machine::X86_64, register, kind, index)?.ok()?;
+            Some((
+                name_of(Machine::X86_64, lane.number),
+                lane.skip,
+                lane.bits,
+                lane.holds,
+            ))
         };
         let is = |name: &str, skip, bits, holds| Some((name.to_owned(), skip, bits, holds));
         assert_eq!(of("xmm3", "f32", 1), is("xmm3", 32, 32, Holds::Float));

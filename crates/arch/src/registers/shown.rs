@@ -1,10 +1,13 @@
 //! Registers for display: in groups, with their parts.
 
+use super::Registers;
 use super::extended::Extended;
 use super::named::FLAGS;
-use super::{NAMES, Registers};
-use crate::Address;
+use super::user::UserRegisters;
+use crate::{Address, Machine};
 use std::fmt::Display;
+
+mod others;
 
 /// A group of registers, a register, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,12 +26,10 @@ pub struct ShownRegister {
 
 /// The registers of a thread that the unwinder doesn't recover, so they are known in the innermost frame only.
 pub struct Rest<'a> {
-    /// The flags.
-    pub flags: u64,
-    /// The segment registers and bases, by name.
-    pub segments: [(&'static str, u64); 8],
-    /// The x87, SSE and AVX registers, if the target has them.
-    pub extended: Option<&'a Extended>,
+    /// In the kernel's layout, for the flags, and on x86-64 the segment registers and bases.
+    pub registers: &'a UserRegisters,
+    /// The state of the units for floating-point numbers and vectors ([`super::state`]).
+    pub extended: &'a [u8],
 }
 
 /// The numbers of the general registers in the customary order, which isn't DWARF's.
@@ -57,20 +58,26 @@ const MXCSR: [(u32, &str); 14] = [
 
 /// The registers of a frame in groups. `rest` is `None` for all but the innermost frame.
 pub fn groups(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
+    match general.machine() {
+        Machine::X86_64 => groups_on_x86(general, rest),
+        machine => others::groups(machine, general, rest),
+    }
+}
+
+fn groups_on_x86(general: &Registers, rest: Option<&Rest<'_>>) -> Vec<ShownRegister> {
     let mut groups = vec![
         group(
             "General",
             ORDER.map(|number| general_register(general, number)).into(),
         ),
-        group("Flags", flags(rest.map(|rest| rest.flags))),
+        group("Flags", flags(rest.map(|rest| rest.registers.flags()))),
     ];
     if let Some(rest) = rest {
-        let segments = rest
-            .segments
-            .map(|(name, value)| spoken(name, format!("{value:#x}")));
+        let segments = rest.registers.segments();
+        let segments = segments.map(|(name, value)| spoken(name, format!("{value:#x}")));
         groups.push(group("Segment", segments.into()));
-        if let Some(extended) = rest.extended {
-            groups.extend(extended_groups(extended));
+        if let Some(extended) = Extended::parse(rest.extended) {
+            groups.extend(extended_groups(&extended));
         }
         return groups;
     }
@@ -113,7 +120,7 @@ fn was_not_saved(name: &str) -> String {
 }
 
 fn general_register(general: &Registers, number: u16) -> ShownRegister {
-    let name = NAMES.get(usize::from(number)).copied().unwrap_or_default();
+    let name = general.machine().name_of(number).unwrap_or_default();
     let value = general.get(number);
     let text = value.map_or_else(|| was_not_saved(name), |value| format!("{value:#x}"));
     ShownRegister {
@@ -255,7 +262,7 @@ mod tests {
 
     #[test]
     fn an_outer_frame_says_what_is_lost() {
-        let mut general = Registers::default();
+        let mut general = Registers::of(Machine::X86_64);
         general.set(7, Some(0x7fff_0000_1000));
         let groups = groups(&general, None);
         let of = |group: &str, name: &str| named(&named(&groups, group).parts, name).clone();

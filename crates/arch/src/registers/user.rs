@@ -1,8 +1,11 @@
-//! A thread's registers in the kernel's layout: `struct user_regs_struct` (sys/user.h), which ptrace(2) reads and writes and core files
-//! contain (core(5)).
+//! A thread's registers in the kernel's layout: for x86-64 `struct user_regs_struct` (sys/user.h), which ptrace(2) reads and writes and core
+//! files contain (core(5)). For others, the general registers by their DWARF numbers, the program counter, then what `others` names.
+//!
+//! What concerns system calls and flags means x86-64: on other machines, threads behind a stub are never seen within a call, and there is
+//! nothing to set.
 
-use super::{FS_BASE, Registers};
-use crate::Address;
+use super::Registers;
+use crate::{Address, Machine};
 use iced_x86::Register;
 use serde::{Deserialize, Serialize};
 
@@ -47,41 +50,128 @@ const ARGUMENTS: [usize; 6] = [
     word::R9,
 ];
 
+/// The words of the general registers and the instruction pointer by DWARF number (ABI figure 3.36).
+const GENERAL: [usize; 17] = [
+    word::RAX,
+    word::RDX,
+    word::RCX,
+    word::RBX,
+    word::RSI,
+    word::RDI,
+    word::RBP,
+    word::RSP,
+    word::R8,
+    word::R9,
+    word::R10,
+    word::R11,
+    word::R12,
+    word::R13,
+    word::R14,
+    word::R15,
+    word::RIP,
+];
+
 /// The resume flag.
 const RESUME: u64 = 1 << 16;
 
-/// How many words the kernel's `user_regs_struct` has.
+/// How many words x86-64's `user_regs_struct` has.
 pub const REGISTER_WORDS: usize = 27;
+
+/// How many words any machine's registers take.
+pub const MOST_WORDS: usize = 36;
+
+/// The words behind the general registers and the program counter on machines other than x86-64.
+pub mod others {
+    /// The flags (`pstate`, called `cpsr` by stubs); 0 where there are none.
+    pub const FLAGS: usize = 33;
+    /// What locates the thread's own storage, where that is no general register.
+    pub const THREAD_POINTER: usize = 34;
+    /// 1 if that is known.
+    pub const HAS_THREAD_POINTER: usize = 35;
+}
 
 /// A thread's general registers, segment registers and system call number (`orig_rax`), in the kernel's layout.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub struct UserRegisters([u64; REGISTER_WORDS]);
+#[serde(from = "[u64; REGISTER_WORDS]", into = "[u64; REGISTER_WORDS]")]
+pub struct UserRegisters([u64; MOST_WORDS], Machine);
+
+impl From<[u64; REGISTER_WORDS]> for UserRegisters {
+    fn from(words: [u64; REGISTER_WORDS]) -> UserRegisters {
+        UserRegisters::from_words(words)
+    }
+}
+
+impl From<UserRegisters> for [u64; REGISTER_WORDS] {
+    fn from(registers: UserRegisters) -> [u64; REGISTER_WORDS] {
+        registers.to_words()
+    }
+}
 
 impl std::fmt::Debug for UserRegisters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "UserRegisters {{ rip: {:#x}, rsp: {:#x} }}",
-            self.0[word::RIP],
-            self.0[word::RSP]
-        )
+        let (pc, sp) = (self.pc().0, self.sp());
+        write!(f, "UserRegisters {{ pc: {pc:#x}, sp: {sp:#x} }}")
     }
 }
 
 impl UserRegisters {
+    /// All are 0.
+    pub const fn of(machine: Machine) -> UserRegisters {
+        UserRegisters([0; MOST_WORDS], machine)
+    }
+
+    /// Whose registers these are.
+    pub const fn machine(&self) -> Machine {
+        self.1
+    }
+
+    /// The word of a register by its DWARF number; `None` if there is none with that number.
+    fn place(&self, number: u16) -> Option<usize> {
+        let slot = self.1.slot(number)?;
+        match self.1 {
+            Machine::X86_64 => GENERAL.get(slot).copied(),
+            _ => Some(slot),
+        }
+    }
+
+    fn word(&self, number: u16) -> u64 {
+        self.place(number).map_or(0, |place| self.0[place])
+    }
+
     /// The instruction pointer.
     pub fn pc(&self) -> Address {
-        Address(self.0[word::RIP])
+        Address(self.word(self.1.pc()))
     }
 
     /// The stack pointer.
     pub fn sp(&self) -> u64 {
-        self.0[word::RSP]
+        self.word(self.1.sp())
     }
 
     /// Sets the instruction pointer.
     pub fn set_pc(&mut self, pc: Address) {
-        self.0[word::RIP] = pc.0;
+        self.set(self.1.pc(), pc.0);
+    }
+
+    /// A word of another machine than x86-64 ([`others`]).
+    pub fn other(&self, index: usize) -> u64 {
+        match self.1 {
+            Machine::X86_64 => 0,
+            _ => self.0.get(index).copied().unwrap_or(0),
+        }
+    }
+
+    /// Sets a word of another machine than x86-64 ([`others`]).
+    pub fn set_other(&mut self, index: usize, value: u64) {
+        if self.1 != Machine::X86_64
+            && let Some(word) = self.0.get_mut(index)
+        {
+            *word = value;
+        }
+    }
+
+    fn is_x86(&self) -> bool {
+        self.1 == Machine::X86_64
     }
 
     /// Moves a thread back to the breakpoint instruction at `trap` that it has executed, or to where else it goes on. A mark is left until it
@@ -89,12 +179,14 @@ impl UserRegisters {
     /// [`trap_handler`](crate::trap_handler) sees that the thread is where it is to go on.
     pub fn set_back(&mut self, trap: Address) {
         self.set_pc(trap);
-        self.0[word::EFLAGS] |= RESUME;
+        if self.is_x86() {
+            self.0[word::EFLAGS] |= RESUME;
+        }
     }
 
     /// Sets the stack pointer.
     pub fn set_sp(&mut self, sp: u64) {
-        self.0[word::RSP] = sp;
+        self.set(self.1.sp(), sp);
     }
 
     /// Sets `rcx`, which `loop` and `jrcxz` count with.
@@ -104,12 +196,18 @@ impl UserRegisters {
 
     /// The flags. The resume flag is 0: the program can't see it, and the debugger may have set it ([`UserRegisters::set_back`]).
     pub fn flags(&self) -> u64 {
-        self.0[word::EFLAGS] & !RESUME
+        match self.is_x86() {
+            true => self.0[word::EFLAGS] & !RESUME,
+            false => self.0[others::FLAGS],
+        }
     }
 
     /// Sets the flags.
     pub fn set_flags(&mut self, flags: u64) {
-        self.0[word::EFLAGS] = flags;
+        match self.is_x86() {
+            true => self.0[word::EFLAGS] = flags,
+            false => self.0[others::FLAGS] = flags,
+        }
     }
 
     /// The segment registers and bases, by name.
@@ -130,7 +228,9 @@ impl UserRegisters {
     /// Makes the kernel forget a system call that the thread is in, so that it neither restarts the call nor changes the instruction
     /// pointer.
     pub fn forget_system_call(&mut self) {
-        self.0[word::ORIG_RAX] = u64::MAX;
+        if self.is_x86() {
+            self.0[word::ORIG_RAX] = u64::MAX;
+        }
     }
 
     /// Sets a system call's number and first argument.
@@ -145,21 +245,14 @@ impl UserRegisters {
         /// The direction flag, which must be clear at a function's entry, and the trap flag.
         const FLAGS: u64 = 1 << 10 | 1 << 8;
         self.forget_system_call();
-        let r = &mut self.0;
-        r[word::RIP] = code.0;
-        r[word::RSP] = sp;
-        r[word::RAX] = vectors;
-        r[word::EFLAGS] &= !FLAGS;
-        let places = [
-            word::RDI,
-            word::RSI,
-            word::RDX,
-            word::RCX,
-            word::R8,
-            word::R9,
-        ];
-        for (place, value) in places.into_iter().zip(integers) {
-            r[place] = *value;
+        self.set_pc(code);
+        self.set_sp(sp);
+        if self.is_x86() {
+            self.0[word::RAX] = vectors;
+            self.0[word::EFLAGS] &= !FLAGS;
+        }
+        for (number, value) in self.1.arguments().iter().zip(integers) {
+            self.set(*number, *value);
         }
     }
 
@@ -167,7 +260,8 @@ impl UserRegisters {
     /// of the thread would cancel that.
     pub fn goes_on_with_system_call(&self) -> bool {
         const RESTART_BLOCK: i64 = -516;
-        self.0[word::ORIG_RAX].cast_signed() >= 0
+        self.is_x86()
+            && self.0[word::ORIG_RAX].cast_signed() >= 0
             && self.0[word::RAX].cast_signed() == RESTART_BLOCK
     }
 
@@ -221,12 +315,14 @@ impl UserRegisters {
     /// Whether the thread may be in a system call that goes on: the result is what the kernel sets before a call (`-ENOSYS`).
     pub fn may_be_calling(&self) -> bool {
         const UNKNOWN: i64 = -38;
-        self.0[word::ORIG_RAX].cast_signed() >= 0 && self.0[word::RAX].cast_signed() == UNKNOWN
+        self.is_x86()
+            && self.0[word::ORIG_RAX].cast_signed() >= 0
+            && self.0[word::RAX].cast_signed() == UNKNOWN
     }
 
     /// Whether the thread is in this system call, or was when it was interrupted.
     pub fn is_in_call(&self, number: i64) -> bool {
-        self.0[word::ORIG_RAX].cast_signed() == number
+        self.is_x86() && self.0[word::ORIG_RAX].cast_signed() == number
     }
 
     /// The number and the arguments of the system call that the thread is in, or was in when it was interrupted.
@@ -255,13 +351,13 @@ impl UserRegisters {
             }
             words
         };
-        words(self) == words(other)
+        self.1 == other.1 && words(self) == words(other)
     }
 
     /// Behind a system call that was made elsewhere: `syscall` has left the address behind itself there, `elsewhere`, in RCX. Sets RCX to the one
     /// behind the original, `here`. Does nothing if that is done, or if another instruction was executed.
     pub fn leave_system_call(&mut self, elsewhere: Address, here: Address) {
-        if self.0[word::RCX] == elsewhere.0 {
+        if self.is_x86() && self.0[word::RCX] == elsewhere.0 {
             self.0[word::RCX] = here.0;
         }
     }
@@ -303,60 +399,34 @@ impl UserRegisters {
         self.0[word::RAX].cast_signed()
     }
 
-    /// All registers in the kernel's layout.
+    /// All registers in the kernel's layout of x86-64.
     pub fn to_words(self) -> [u64; REGISTER_WORDS] {
-        self.0
+        self.0.first_chunk().copied().unwrap_or([0; REGISTER_WORDS])
     }
 
-    /// Takes registers in the kernel's layout.
+    /// Takes registers in the kernel's layout of x86-64.
     pub fn from_words(words: [u64; REGISTER_WORDS]) -> UserRegisters {
-        UserRegisters(words)
+        let mut all = [0; MOST_WORDS];
+        all[..REGISTER_WORDS].copy_from_slice(&words);
+        UserRegisters(all, Machine::X86_64)
     }
 
     /// Takes the instruction and stack pointers and the callee-saved registers from a frame. Those that the frame doesn't know stay as they are.
     pub fn set_kept(&mut self, frame: &Registers) {
-        let r = &mut self.0;
-        let places = [
-            (3, word::RBX),
-            (6, word::RBP),
-            (7, word::RSP),
-            (12, word::R12),
-            (13, word::R13),
-            (14, word::R14),
-            (15, word::R15),
-            (16, word::RIP),
-        ];
-        for (number, place) in places {
+        let machine = self.1;
+        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
+        let link = machine.link();
+        for number in kept.chain([machine.sp(), machine.pc()]).chain(link) {
             if let Some(value) = frame.get(number) {
-                r[place] = value;
+                self.set(number, value);
             }
         }
     }
 
     /// Sets a general register or the instruction pointer by its DWARF number. Returns `false` if there is none with that number.
     pub fn set(&mut self, number: u16, value: u64) -> bool {
-        let r = &mut self.0;
-        let places = [
-            word::RAX,
-            word::RDX,
-            word::RCX,
-            word::RBX,
-            word::RSI,
-            word::RDI,
-            word::RBP,
-            word::RSP,
-            word::R8,
-            word::R9,
-            word::R10,
-            word::R11,
-            word::R12,
-            word::R13,
-            word::R14,
-            word::R15,
-            word::RIP,
-        ];
-        let place = places.into_iter().nth(number.into());
-        place.map(|place| r[place] = value).is_some()
+        let place = self.place(number);
+        place.map(|place| self.0[place] = value).is_some()
     }
 
     /// As the thread will go on if the kernel restarts a system call: in front of the call's instruction, with the call's number.
@@ -374,12 +444,16 @@ impl UserRegisters {
     /// Whether the kernel will restart an interrupted system call when the thread continues (its result is one of `-ERESTART…`).
     pub fn restarts_system_call(&self) -> bool {
         const RESTARTS: [i64; 4] = [-512, -513, -514, -516];
-        self.0[word::ORIG_RAX].cast_signed() >= 0
+        self.is_x86()
+            && self.0[word::ORIG_RAX].cast_signed() >= 0
             && RESTARTS.contains(&self.0[word::RAX].cast_signed())
     }
 
     /// A 64-bit general register, the instruction pointer, or a segment's base, by iced's name; `None` for others.
     pub fn get(&self, register: Register) -> Option<u64> {
+        if !self.is_x86() {
+            return None;
+        }
         let r = &self.0;
         Some(match register {
             Register::RAX => r[word::RAX],
@@ -408,31 +482,18 @@ impl UserRegisters {
 
     /// The same registers by their DWARF numbers.
     pub fn to_dwarf(self) -> Registers {
-        let r = &self.0;
-        let values = [
-            r[word::RAX],
-            r[word::RDX],
-            r[word::RCX],
-            r[word::RBX],
-            r[word::RSI],
-            r[word::RDI],
-            r[word::RBP],
-            r[word::RSP],
-            r[word::R8],
-            r[word::R9],
-            r[word::R10],
-            r[word::R11],
-            r[word::R12],
-            r[word::R13],
-            r[word::R14],
-            r[word::R15],
-            r[word::RIP],
-        ];
-        let mut registers = Registers::default();
-        for (number, value) in (0u16..).zip(values) {
-            registers.set(number, Some(value));
+        let machine = self.1;
+        let mut registers = Registers::of(machine);
+        for number in machine.general().chain([machine.pc()]) {
+            registers.set(number, Some(self.word(number)));
         }
-        registers.set(FS_BASE, Some(r[word::FS_BASE]));
+        let thread_pointer = match machine {
+            Machine::X86_64 => Some(self.0[word::FS_BASE]),
+            _ if machine.general().contains(&machine.thread_pointer()) => return registers,
+            _ => Some(self.0[others::THREAD_POINTER])
+                .filter(|_| self.0[others::HAS_THREAD_POINTER] == 1),
+        };
+        registers.set_thread_pointer(thread_pointer);
         registers
     }
 }

@@ -1,0 +1,150 @@
+//! What instructions do to the flow of control and to the stack pointer, the same for each machine.
+//!
+//! x86-64's are decoded by iced-x86. Of the other machines' only those that matter here are told from the rest, by hand: jumps, calls, returns,
+//! calls of the kernel, and what moves the stack pointer.
+
+mod aarch64;
+mod riscv64;
+
+use crate::instructions::{comes_back_by_itself, decoder};
+use crate::stack_changes::StackChanges;
+use crate::{Address, Machine};
+use iced_x86::FlowControl;
+
+/// Where a thread goes from an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// To the next instruction.
+    Next,
+    /// To the next instruction, by way of the kernel or a hypervisor.
+    Kernel,
+    /// Elsewhere; `None`: only known when it is executed.
+    Jump(Option<Address>),
+    /// There, or to the next instruction.
+    Branch(Address),
+    /// To a function, which returns to the next instruction. `None`: only known when it is executed.
+    Call(Option<Address>),
+    /// Back to the caller.
+    Return,
+    /// Nowhere that is known: the instruction traps, or there is none.
+    Other,
+}
+
+/// An instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoded {
+    /// Where it is.
+    pub address: Address,
+    /// Its size in bytes, at least 1.
+    pub length: u64,
+    /// Where the thread goes from it.
+    pub flow: Flow,
+    /// How many bytes it adds to the stack pointer. `None`: that depends on more than the instruction itself.
+    pub stack: Option<i64>,
+}
+
+impl Decoded {
+    /// The address behind it.
+    pub fn next(&self) -> Address {
+        Address(self.address.0.wrapping_add(self.length))
+    }
+
+    /// Whether it calls a function.
+    pub fn is_call(&self) -> bool {
+        matches!(self.flow, Flow::Call(_))
+    }
+}
+
+/// Decodes instructions one after the other. Ends where there is none.
+pub struct Instructions<'c> {
+    code: &'c [u8],
+    at: u64,
+    way: Way<'c>,
+}
+
+/// How instructions are decoded.
+enum Way<'c> {
+    X86(Box<(iced_x86::Decoder<'c>, iced_x86::Instruction, StackChanges)>),
+    Other(fn(&[u8], u64) -> Option<Decoded>),
+}
+
+impl<'c> Instructions<'c> {
+    /// Those of `code`, whose first byte is at `address`.
+    pub fn of(machine: Machine, code: &'c [u8], address: Address) -> Instructions<'c> {
+        let at = address.0;
+        let way = match machine {
+            Machine::X86_64 => Way::X86(Box::new((
+                decoder(code, at),
+                iced_x86::Instruction::default(),
+                StackChanges::default(),
+            ))),
+            Machine::Aarch64 => Way::Other(aarch64::decode),
+            Machine::Riscv64 => Way::Other(riscv64::decode),
+        };
+        Instructions { code, at, way }
+    }
+}
+
+impl Iterator for Instructions<'_> {
+    type Item = Decoded;
+
+    fn next(&mut self) -> Option<Decoded> {
+        match &mut self.way {
+            Way::X86(parts) => {
+                let (decoder, instruction, stack) = &mut **parts;
+                if !decoder.can_decode() {
+                    return None;
+                }
+                decoder.decode_out(instruction);
+                (!instruction.is_invalid()).then(|| of_iced(instruction, stack))
+            }
+            Way::Other(decode) => {
+                let decoded = decode(self.code, self.at)?;
+                self.code = self.code.get(decoded.length as usize..).unwrap_or(&[]);
+                self.at = decoded.next().0;
+                Some(decoded)
+            }
+        }
+    }
+}
+
+/// The instruction that `code` begins with; `None` if it begins with none.
+pub fn decode(machine: Machine, code: &[u8], address: Address) -> Option<Decoded> {
+    Instructions::of(machine, code, address).next()
+}
+
+fn of_iced(instruction: &iced_x86::Instruction, stack: &mut StackChanges) -> Decoded {
+    let target = || Some(Address(instruction.near_branch_target()));
+    let flow = match instruction.flow_control() {
+        FlowControl::Next => Flow::Next,
+        FlowControl::Call | FlowControl::IndirectCall
+            if comes_back_by_itself(instruction.code()) =>
+        {
+            Flow::Kernel
+        }
+        FlowControl::Call => Flow::Call(target()),
+        FlowControl::IndirectCall => Flow::Call(None),
+        FlowControl::ConditionalBranch => Flow::Branch(Address(instruction.near_branch_target())),
+        FlowControl::UnconditionalBranch => Flow::Jump(target()),
+        FlowControl::IndirectBranch => Flow::Jump(None),
+        FlowControl::Return => Flow::Return,
+        _ => Flow::Other,
+    };
+    Decoded {
+        address: Address(instruction.ip()),
+        length: instruction.len() as u64,
+        flow,
+        stack: match flow {
+            Flow::Next => stack.of(instruction),
+            _ => Some(0),
+        },
+    }
+}
+
+/// The lowest `bits` of a word as a number with a sign.
+fn signed(word: u32, bits: u32) -> i64 {
+    i64::from((word << (32 - bits)).cast_signed() >> (32 - bits))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! The registers of target descriptions of machines other than x86-64 (gdb manual, "AArch64 Features": `org.gnu.gdb.aarch64.core`, `.fpu`, `.tls`;
+//! "RISC-V Features": `org.gnu.gdb.riscv.cpu`, `.fpu`).
+
+use crate::Machine;
+use crate::registers::state::{FIRST_CONTROL, controls};
+use crate::registers::user::others::{FLAGS, THREAD_POINTER};
+
+/// The general registers with their words in [`UserRegisters`](crate::registers::user::UserRegisters).
+pub fn general(machine: Machine) -> Vec<(&'static str, usize)> {
+    let mut all: Vec<_> = { machine.names().iter().copied() }.zip(0..).collect();
+    if machine == Machine::Aarch64 {
+        all.push(("cpsr", FLAGS));
+        all.push(("tpidr", THREAD_POINTER));
+    }
+    all
+}
+
+/// The registers for floating-point numbers and vectors and their words of control, by the numbers of
+/// [`registers::state`](crate::registers::state).
+pub fn extended(machine: Machine) -> Vec<(String, u16)> {
+    let vectors = machine.vectors();
+    let first = vectors.start;
+    let vectors = vectors.map(|number| (machine.vector_name(number - first), number));
+    let controls = (FIRST_CONTROL..).zip(controls(machine));
+    let controls = controls.map(|(number, (name, _))| ((*name).to_owned(), number));
+    vectors.chain(controls).collect()
+}
