@@ -60,6 +60,8 @@ pub struct Instructions<'c> {
     code: &'c [u8],
     at: u64,
     way: Way<'c>,
+    /// Nobody asks for [`Decoded::stack`], which takes longer to find out.
+    is_flow_alone: bool,
 }
 
 /// How instructions are decoded.
@@ -81,7 +83,20 @@ impl<'c> Instructions<'c> {
             Machine::Aarch64 => Way::Other(aarch64::decode),
             Machine::Riscv64 => Way::Other(riscv64::decode),
         };
-        Instructions { code, at, way }
+        Instructions {
+            code,
+            at,
+            way,
+            is_flow_alone: false,
+        }
+    }
+
+    /// As [`Instructions::of`], but without [`Decoded::stack`]: that is `None`.
+    pub fn flows(machine: Machine, code: &'c [u8], address: Address) -> Instructions<'c> {
+        Instructions {
+            is_flow_alone: true,
+            ..Instructions::of(machine, code, address)
+        }
     }
 }
 
@@ -96,24 +111,26 @@ impl Iterator for Instructions<'_> {
                     return None;
                 }
                 decoder.decode_out(instruction);
+                let stack = (!self.is_flow_alone).then_some(stack);
                 (!instruction.is_invalid()).then(|| of_iced(instruction, stack))
             }
             Way::Other(decode) => {
                 let decoded = decode(self.code, self.at)?;
                 self.code = self.code.get(decoded.length as usize..).unwrap_or(&[]);
                 self.at = decoded.next().0;
-                Some(decoded)
+                let stack = decoded.stack.filter(|_| !self.is_flow_alone);
+                Some(Decoded { stack, ..decoded })
             }
         }
     }
 }
 
-/// The instruction that `code` begins with; `None` if it begins with none.
+/// The instruction that `code` begins with, with its change of the stack pointer; `None` if it begins with none.
 pub fn decode(machine: Machine, code: &[u8], address: Address) -> Option<Decoded> {
     Instructions::of(machine, code, address).next()
 }
 
-fn of_iced(instruction: &iced_x86::Instruction, stack: &mut StackChanges) -> Decoded {
+fn of_iced(instruction: &iced_x86::Instruction, stack: Option<&mut StackChanges>) -> Decoded {
     let target = || Some(Address(instruction.near_branch_target()));
     let flow = match instruction.flow_control() {
         FlowControl::Next => Flow::Next,
@@ -134,8 +151,9 @@ fn of_iced(instruction: &iced_x86::Instruction, stack: &mut StackChanges) -> Dec
         address: Address(instruction.ip()),
         length: instruction.len() as u64,
         flow,
-        stack: match flow {
-            Flow::Next => stack.of(instruction),
+        stack: match (flow, stack) {
+            (_, None) => None,
+            (Flow::Next, Some(stack)) => stack.of(instruction),
             _ => Some(0),
         },
     }

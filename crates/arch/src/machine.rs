@@ -145,6 +145,14 @@ impl Machine {
         }
     }
 
+    /// The index of one of these registers among [`Vectors`](crate::registers::Vectors); `None` for other registers.
+    #[inline]
+    pub fn vector_index(self, number: u16) -> Option<usize> {
+        let all = self.vectors();
+        all.contains(&number)
+            .then(|| usize::from(number - all.start))
+    }
+
     /// How many bytes of each of these are known, from the lowest on.
     pub const fn vector_size(self) -> usize {
         match self {

@@ -4,7 +4,8 @@
 //! doesn't report the kind of access, so it is decoded from the instruction.
 
 use crate::exceptions::sanitizer::trapped_check;
-use dapple_arch::instructions::{INSTRUCTION_POINTER, STACK_POINTER, TRAP_BASE, decoder};
+use dapple_arch::Machine;
+use dapple_arch::instructions::{TRAP_BASE, decoder};
 use dapple_target::memory_map::Mapping;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::signals;
@@ -60,6 +61,12 @@ pub(crate) struct SignalContext<'a> {
     pub(crate) info: SignalInfo,
     /// The process id.
     pub(crate) process: i32,
+    /// The processor.
+    pub(crate) machine: Machine,
+    /// The program counter.
+    pub(crate) pc: Option<u64>,
+    /// The stack pointer.
+    pub(crate) sp: Option<u64>,
     /// The thread's registers.
     pub(crate) register: &'a dyn Fn(Register) -> Option<u64>,
     /// The code at the instruction pointer, as much as can be read.
@@ -163,7 +170,10 @@ fn child(info: SignalInfo) -> String {
 }
 
 fn instruction(context: &SignalContext<'_>) -> Option<Instruction> {
-    let pc = (context.register)(INSTRUCTION_POINTER)?;
+    if context.machine != Machine::X86_64 {
+        return None;
+    }
+    let pc = context.pc?;
     let mut decoder = decoder(context.code, pc);
     let instruction = decoder.decode();
     (!instruction.is_invalid()).then_some(instruction)
@@ -189,7 +199,7 @@ fn operands(context: &SignalContext<'_>, instruction: &Instruction) -> Vec<(u64,
 }
 
 fn access(context: &SignalContext<'_>, address: u64) -> Access {
-    let pc = (context.register)(INSTRUCTION_POINTER);
+    let pc = context.pc;
     // The address may be in the second of two pages that the instruction lies in, if that page can't be read.
     if pc.is_some_and(|pc| address.wrapping_sub(pc) < 16) && context.code.len() < 16 {
         return Access::Execute;
@@ -280,7 +290,7 @@ fn overflown_stack<'a>(
     address: u64,
     access: Access,
 ) -> Option<&'a Mapping> {
-    let sp = (context.register)(STACK_POINTER)?;
+    let sp = context.sp?;
     let by_stack_pointer = address.abs_diff(sp) <= STACK_NEAR;
     if access == Access::Execute || !by_stack_pointer {
         return None;

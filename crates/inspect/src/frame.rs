@@ -6,8 +6,8 @@
 use crate::modules::{LoadedModule, Modules};
 use crate::pages::PageCache;
 use crate::{Address, ThreadId, unwind};
-use dapple_arch::Memory;
-use dapple_arch::registers::Registers;
+use dapple_arch::registers::{Registers, Vectors};
+use dapple_arch::{Machine, Memory};
 pub use dapple_symbols::functions::Language;
 use dapple_symbols::functions::SourcePosition;
 use dapple_symbols::module::{DebugInfo, demangle};
@@ -35,8 +35,8 @@ pub struct PhysicalFrame {
     pub module: Option<Arc<LoadedModule>>,
     /// Whether it is the kernel's trampoline below a signal handler: its caller was interrupted and made no call.
     pub signal_trampoline: bool,
-    /// The SSE registers' low 16 bytes, `xmm0` first. Known only in the innermost frame, if the target provides them.
-    pub vectors: Option<Arc<[u128; 16]>>,
+    /// The registers for floating-point numbers and vectors. Known only in the innermost frame, if the target provides them.
+    pub vectors: Option<Arc<Vectors>>,
     /// For an outer frame: the contents of caller-saved registers that no inner frame has saved.
     pub unsaved: Option<Arc<CallerSaved>>,
 }
@@ -87,8 +87,8 @@ impl fmt::Debug for SharedFrame {
 pub struct CallerSaved {
     /// The general-purpose registers.
     pub registers: Registers,
-    /// The SSE registers, as [`PhysicalFrame::vectors`].
-    pub vectors: Option<Arc<[u128; 16]>>,
+    /// The registers for floating-point numbers and vectors, as [`PhysicalFrame::vectors`].
+    pub vectors: Option<Arc<Vectors>>,
 }
 
 /// Identifies a logical frame within a stop.
@@ -147,7 +147,7 @@ pub(crate) fn nowhere(module: &Arc<LoadedModule>) -> PhysicalFrame {
         level: 0,
         pc: Address(0),
         lookup: Address(0),
-        registers: Registers::default(),
+        registers: Registers::of(module.module.machine()),
         cfa: None,
         module: Some(Arc::clone(module)),
         signal_trampoline: false,
@@ -245,7 +245,7 @@ pub struct StackCache {
     thread: ThreadId,
     stop: u64,
     registers: Registers,
-    vectors: Option<Arc<[u128; 16]>>,
+    vectors: Option<Arc<Vectors>>,
     physical: Vec<SharedFrame>,
     /// The index of each physical frame's first logical one.
     starts: Vec<usize>,
@@ -297,7 +297,7 @@ impl StackCache {
         StackCache {
             complete: true,
             suspended: frames,
-            ..StackCache::new(task, stop, Registers::default())
+            ..StackCache::new(task, stop, Registers::of(Machine::default()))
         }
     }
 
@@ -315,7 +315,7 @@ impl StackCache {
     }
 
     /// Sets the innermost frame's [`PhysicalFrame::vectors`].
-    pub fn with_vectors(self, vectors: Option<Arc<[u128; 16]>>) -> StackCache {
+    pub fn with_vectors(self, vectors: Option<Arc<Vectors>>) -> StackCache {
         StackCache { vectors, ..self }
     }
 

@@ -27,7 +27,6 @@ use crate::values::known::Known;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value, VariableKind};
 use crate::{Address, Error, ThreadId, eval};
 use dapple_arch::Memory;
-use dapple_arch::registers::extended::Extended;
 use dapple_arch::registers::shown::{self, Rest, ShownRegister};
 use dapple_target::memory_map::Mapping;
 use rustc_hash::FxHashMap;
@@ -264,11 +263,9 @@ pub trait Inspect {
         let Some((kernels, extended)) = kernels else {
             return Ok(shown::groups(general, None));
         };
-        let extended = Extended::parse(&extended);
         let rest = Rest {
-            flags: kernels.flags(),
-            segments: kernels.segments(),
-            extended: extended.as_ref(),
+            registers: &kernels,
+            extended: &extended,
         };
         Ok(shown::groups(general, Some(&rest)))
     }

@@ -1,6 +1,7 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
+use dapple_arch::Machine;
 use dapple_symbols::functions::Language;
 pub use dapple_symbols::indexing::IndexState;
 pub use dapple_symbols::module::DebugInfo;
@@ -285,6 +286,12 @@ impl Modules {
     /// All modules, the program first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<LoadedModule>> {
         self.loaded.iter()
+    }
+
+    /// The processor of the process, which is the same for all of its modules.
+    pub fn machine(&self) -> Machine {
+        let program = self.loaded.first();
+        program.map_or(Machine::default(), |program| program.module.machine())
     }
 
     /// Adds a module.

@@ -7,7 +7,7 @@
 
 use crate::modules::Modules;
 use crate::{Address, Memory, ThreadId};
-use dapple_arch::registers::{FS_BASE, Registers};
+use dapple_arch::registers::Registers;
 
 /// The constant that describes the field.
 const DESCRIPTION: &str = "_thread_db_pthread_tid";
@@ -36,7 +36,7 @@ pub fn has_own_id(
     distance: u64,
     memory: &dyn Memory,
 ) -> bool {
-    let Some(base) = registers.get(FS_BASE).filter(|base| *base != 0) else {
+    let Some(base) = registers.thread_pointer().filter(|base| *base != 0) else {
         return false;
     };
     let mut bytes = [0; 4];

@@ -7,9 +7,8 @@
 use crate::Address;
 use crate::frame::{CallerSaved, PhysicalFrame};
 use crate::modules::{LoadedModule, Modules};
-use dapple_arch::Memory;
-use dapple_arch::abi::is_callee_saved;
-use dapple_arch::registers::{FS_BASE, PC, Registers, SP};
+use dapple_arch::registers::Registers;
+use dapple_arch::{Machine, Memory};
 use dapple_symbols::cfi::{CfaRule, RegisterRule, UnwindRules};
 use dapple_symbols::location::{LocationContext, evaluate_cfi};
 use std::borrow::Cow;
@@ -63,7 +62,7 @@ pub fn caller(
     // No call leads to a trampoline: the handler returns to its first instruction, so the byte before that instruction belongs to other
     // code.
     let interrupted = frame.signal_trampoline;
-    let trampoline = is_trampoline(pc, modules, memory);
+    let trampoline = is_trampoline(registers.machine(), pc, modules, memory);
     let lookup = if interrupted || trampoline {
         pc
     } else {
@@ -115,6 +114,7 @@ fn complete(
     memory: &dyn Memory,
 ) -> PhysicalFrame {
     let rules = find_rules(lookup, modules);
+    let machine = registers.machine();
     let mut frame = PhysicalFrame {
         level,
         pc,
@@ -125,7 +125,7 @@ fn complete(
         vectors: None,
         unsaved: None,
         signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
-            || (rules.is_none() && fallback::is_sigreturn(pc, memory)),
+            || (rules.is_none() && fallback::is_sigreturn(machine, pc, memory)),
     };
     frame.cfa = match &rules {
         Some(rules) => cfa_by_rules(&frame, rules, modules, memory),
@@ -143,10 +143,10 @@ fn find_rules(lookup: Address, modules: &Modules) -> Option<Arc<UnwindRules>> {
         .flatten()
 }
 
-fn is_trampoline(pc: Address, modules: &Modules, memory: &dyn Memory) -> bool {
+fn is_trampoline(machine: Machine, pc: Address, modules: &Modules, memory: &dyn Memory) -> bool {
     match find_rules(pc, modules) {
         Some(rules) => rules.signal_frame,
-        None => fallback::is_sigreturn(pc, memory),
+        None => fallback::is_sigreturn(machine, pc, memory),
     }
 }
 
@@ -176,8 +176,10 @@ fn unsaved_by(frame: &PhysicalFrame, rules: &UnwindRules) -> Option<Arc<CallerSa
         return None;
     }
     let before = frame.unsaved.as_ref();
-    let mut registers = Registers::default();
-    for register in (0..PC).filter(|&register| register != SP && !is_callee_saved(register)) {
+    let machine = frame.registers.machine();
+    let mut registers = Registers::of(machine);
+    let is_lost = |register: &u16| *register != machine.sp() && !machine.is_callee_saved(*register);
+    for register in machine.general().filter(is_lost) {
         let saved = |(number, rule): &(u16, RegisterRule)| {
             *number == register && *rule != RegisterRule::SameValue
         };
@@ -219,25 +221,26 @@ fn by_rules(
         }
     };
 
-    let mut registers = Registers::default();
-    for register in 0..PC {
-        if is_callee_saved(register) {
+    let machine = frame.registers.machine();
+    let mut registers = Registers::of(machine);
+    for register in machine.general() {
+        if machine.is_callee_saved(register) {
             registers.set(register, frame.registers.get(register));
         }
     }
-    registers.set(SP, Some(cfa.0));
-    registers.set(FS_BASE, frame.registers.get(FS_BASE));
+    registers.set_sp(Some(cfa.0));
+    registers.set_thread_pointer(frame.registers.thread_pointer());
     let mut return_address = None;
     for (register, rule) in &rules.registers {
         let value = recover(rule, *register);
         if *register == rules.return_address {
             return_address = value;
         }
-        if *register < PC {
+        if machine.general().contains(register) {
             registers.set(*register, value);
         }
     }
-    registers.set(PC, Some(return_address?));
+    registers.set_pc(Some(machine.code_address(return_address?).0));
     Some(registers)
 }
 
@@ -267,7 +270,7 @@ pub fn saved_at(
         .iter()
         .find(|(number, _)| *number == register);
     match rule.map(|(_, rule)| rule) {
-        None if is_callee_saved(register) => SavedAt::Register(register),
+        None if frame.registers.machine().is_callee_saved(register) => SavedAt::Register(register),
         Some(RegisterRule::SameValue) => SavedAt::Register(register),
         Some(RegisterRule::Register(other)) => SavedAt::Register(*other),
         Some(RegisterRule::Offset(offset)) => {
@@ -291,7 +294,7 @@ pub struct FrameContext<'a> {
     module: Option<Arc<LoadedModule>>,
     modules: &'a Modules,
     memory: &'a dyn Memory,
-    fs_base: Option<u64>,
+    thread_pointer: Option<u64>,
 }
 
 impl<'a> FrameContext<'a> {
@@ -302,7 +305,7 @@ impl<'a> FrameContext<'a> {
             module: frame.module.clone(),
             modules,
             memory,
-            fs_base: frame.registers.get(FS_BASE),
+            thread_pointer: frame.registers.thread_pointer(),
         }
     }
 
@@ -322,17 +325,20 @@ impl<'a> FrameContext<'a> {
 
 impl LocationContext for FrameContext<'_> {
     fn register(&self, register: u16) -> Option<u64> {
-        match (&self.frame.vectors, register) {
-            (Some(vectors), 17..33) => Some(vectors[usize::from(register - 17)] as u64),
+        match (
+            &self.frame.vectors,
+            self.frame.registers.machine().vector_index(register),
+        ) {
+            (Some(vectors), Some(index)) => Some(vectors[index] as u64),
             _ => self.frame.registers.get(register),
         }
     }
 
     fn unsaved_register(&self, register: u16) -> Option<u128> {
         let unsaved = self.frame.unsaved.as_ref()?;
-        match register {
-            17..33 => Some(unsaved.vectors.as_ref()?[usize::from(register - 17)]),
-            _ => unsaved.registers.get(register).map(u128::from),
+        match self.frame.registers.machine().vector_index(register) {
+            Some(index) => Some(unsaved.vectors.as_ref()?[index]),
+            None => unsaved.registers.get(register).map(u128::from),
         }
     }
 
@@ -350,7 +356,9 @@ impl LocationContext for FrameContext<'_> {
 
     fn thread_local(&self, offset: u64) -> Result<u64, &'static str> {
         let module = self.module.as_deref().ok_or("no module has it")?;
-        let thread = self.fs_base.ok_or("the thread's registers are not known")?;
+        let thread = self
+            .thread_pointer
+            .ok_or("the thread's registers are not known")?;
         let address = tls::address(module, thread, offset, self.modules, self.memory)?;
         Ok(address.0)
     }
@@ -362,7 +370,7 @@ impl LocationContext for FrameContext<'_> {
             frame: Cow::Owned(caller),
             modules: self.modules,
             memory: self.memory,
-            fs_base: self.fs_base,
+            thread_pointer: self.thread_pointer,
         }))
     }
 }

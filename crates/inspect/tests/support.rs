@@ -113,7 +113,7 @@ impl Program {
         memory.add(first, ((high.0 | 63) + 1 - first) as usize);
         memory.add(HEAP, AREA);
         memory.add(STACK, AREA);
-        let mut registers = Registers::default();
+        let mut registers = Registers::of(dapple_arch::Machine::X86_64);
         for number in 0..16 {
             registers.set(number, Some(STACK + AREA as u64 / 2));
         }

@@ -7,6 +7,7 @@
 use crate::code_around::narrow;
 use crate::files::Files;
 use crate::{Error, FileAddress};
+use dapple_arch::Machine;
 use gimli::{BaseAddresses, CieOrFde, EndianSlice, LittleEndian, UnwindContext, UnwindSection};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -192,9 +193,16 @@ impl<'a> Frames<'a> {
         bases = bases.set_eh_frame(address);
         let mut eh_frame = gimli::EhFrame::new(data, LittleEndian);
         eh_frame.set_address_size(8);
+        let vendor = match elf.machine {
+            // Signed return addresses (DWARF for the Arm 64-bit Architecture, §4.4.8).
+            Machine::Aarch64 => gimli::Vendor::AArch64,
+            Machine::X86_64 | Machine::Riscv64 => gimli::Vendor::Default,
+        };
+        eh_frame.set_vendor(vendor);
         let mut debug_frame =
             gimli::DebugFrame::new(files.debug_section(".debug_frame"), LittleEndian);
         debug_frame.set_address_size(8);
+        debug_frame.set_vendor(vendor);
         Frames {
             files,
             eh_frame,
@@ -408,11 +416,21 @@ impl<'a> Frames<'a> {
             };
             registers.push((register.0, rule));
         }
+        let return_address = entry.cie().return_address_register().0;
+        // Where calls leave the return address in a register, a function that has not saved it has no rule for it.
+        let in_register = self.files.main.elf.machine.link() == Some(return_address);
+        if in_register
+            && !registers
+                .iter()
+                .any(|(number, _)| *number == return_address)
+        {
+            registers.push((return_address, RegisterRule::SameValue));
+        }
         Ok(Some(UnwindRules {
             range: FileAddress(row.start_address())..FileAddress(row.end_address()),
             cfa,
             registers,
-            return_address: entry.cie().return_address_register().0,
+            return_address,
             signal_frame: entry.is_signal_trampoline(),
         }))
     }

@@ -2,6 +2,7 @@
 //! borrow from the file. Symbols are read by `symbols`, DWARF by `dwarf`.
 
 use crate::{Error, FileAddress};
+use dapple_arch::Machine;
 use object::LittleEndian;
 use object::elf;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
@@ -77,6 +78,7 @@ impl Section {
 #[derive(Debug, Clone)]
 pub(crate) struct Elf {
     pub path: PathBuf,
+    pub machine: Machine,
     pub kind: ModuleKind,
     pub entry: u64,
     pub interpreter: Option<PathBuf>,
@@ -102,7 +104,44 @@ fn rounded_up(segment: &elf::ProgramHeader64<LittleEndian>) -> Option<u64> {
     rounded.filter(|_| is_aligned)
 }
 
+/// A machine's kinds of relocations that concern code, in its supplement to the System V ABI.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Relocations {
+    /// A slot gets the address of a symbol's function or data.
+    pub fill: [u32; 2],
+    /// A word gets a symbol's address plus a number.
+    pub absolute: u32,
+    /// A word gets an address in the same file.
+    pub relative: u32,
+    /// A word gets what a resolver in the same file returns.
+    pub indirect: u32,
+}
+
 impl Elf {
+    /// The kinds of relocations.
+    pub fn relocations(&self) -> Relocations {
+        match self.machine {
+            Machine::X86_64 => Relocations {
+                fill: [elf::R_X86_64_JUMP_SLOT.0, elf::R_X86_64_GLOB_DAT.0],
+                absolute: elf::R_X86_64_64.0,
+                relative: elf::R_X86_64_RELATIVE.0,
+                indirect: elf::R_X86_64_IRELATIVE.0,
+            },
+            Machine::Aarch64 => Relocations {
+                fill: [elf::R_AARCH64_JUMP_SLOT.0, elf::R_AARCH64_GLOB_DAT.0],
+                absolute: elf::R_AARCH64_ABS64.0,
+                relative: elf::R_AARCH64_RELATIVE.0,
+                indirect: elf::R_AARCH64_IRELATIVE.0,
+            },
+            Machine::Riscv64 => Relocations {
+                fill: [elf::R_RISCV_JUMP_SLOT.0, elf::R_RISCV_64.0],
+                absolute: elf::R_RISCV_64.0,
+                relative: elf::R_RISCV_RELATIVE.0,
+                indirect: elf::R_RISCV_IRELATIVE.0,
+            },
+        }
+    }
+
     pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
         let header = check_header(path, data)?;
         check_loadable(path, header)?;
@@ -172,6 +211,7 @@ impl Elf {
             }
         };
         let mut elf = Elf {
+            machine: Machine::of_elf(header.e_machine(LE).0).unwrap_or_default(),
             path: path.to_owned(),
             kind: ModuleKind::SharedObject,
             entry: header.e_entry(LE),
@@ -362,12 +402,12 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
     );
     if class != elf::ELFCLASS64.0 {
         return Err(unsupported(
-            "is a 32-bit ELF file; only 64-bit x86-64 is supported".to_owned(),
+            "is a 32-bit ELF file; only 64-bit ones are supported".to_owned(),
         ));
     }
     if encoding != elf::ELFDATA2LSB.0 {
         return Err(unsupported(
-            "is a big-endian ELF file; only x86-64 is supported".to_owned(),
+            "is a big-endian ELF file; only little-endian ones are supported".to_owned(),
         ));
     }
     if data.len() < size_of::<Header>() {
@@ -375,17 +415,15 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
     }
     let header = Header::parse(data).map_err(|error| unsupported(error.to_string()))?;
     let machine = header.e_machine(LE);
-    if machine != elf::EM_X86_64 {
+    if Machine::of_elf(machine.0).is_none() {
         let name = match machine {
-            elf::EM_AARCH64 => "AArch64".to_owned(),
-            elf::EM_RISCV => "RISC-V".to_owned(),
             elf::EM_PPC64 => "PowerPC".to_owned(),
             elf::EM_S390 => "S/390".to_owned(),
             elf::EM_386 => "x86 (32-bit)".to_owned(),
             other => format!("machine number {other}"),
         };
         return Err(unsupported(format!(
-            "is an ELF file for {name}; only x86-64 is supported"
+            "is an ELF file for {name}; only x86-64, aarch64 and riscv64 are supported"
         )));
     }
     Ok(header)

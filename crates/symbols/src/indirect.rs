@@ -30,7 +30,7 @@ pub(crate) fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u
     })
 }
 
-/// For each word of the global offset table that gets an address in this module itself (`R_X86_64_RELATIVE`): the word's
+/// For each word of the global offset table that gets an address in this module itself (`R_X86_64_RELATIVE` and the like): the word's
 /// address, and the address that it gets. The latter comes from the relocation, because not all linkers write it to the
 /// word in the file, too.
 pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
@@ -38,7 +38,7 @@ pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
     let tables: Vec<&Section> = tables.filter(|s| s.name.starts_with(".got")).collect();
     let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
     records
-        .filter(|record| u64_at(record, 8) as u32 == elf::R_X86_64_RELATIVE.0)
+        .filter(|record| u64_at(record, 8) as u32 == file.elf.relocations().relative)
         .map(|record| (u64_at(record, 0), u64_at(record, 16)))
         .filter(|(slot, _)| {
             tables

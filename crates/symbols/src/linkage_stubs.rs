@@ -74,7 +74,7 @@ impl<'a> Slots<'a> {
                     slots.lazy.push(name);
                 }
                 let kind = info as u32;
-                let fills = kind == elf::R_X86_64_JUMP_SLOT.0 || kind == elf::R_X86_64_GLOB_DAT.0;
+                let fills = file.elf.relocations().fill.contains(&kind);
                 if fills && !name.is_empty() {
                     slots.names.insert(u64_at(record, 0), name);
                 }

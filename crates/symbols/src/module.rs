@@ -158,6 +158,11 @@ impl Module {
         &self.elf().path
     }
 
+    /// The processor that its code is for.
+    pub fn machine(&self) -> dapple_arch::Machine {
+        self.elf().machine
+    }
+
     /// How the file is loaded.
     pub fn kind(&self) -> ModuleKind {
         self.elf().kind

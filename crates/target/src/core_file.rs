@@ -12,7 +12,7 @@ pub mod write;
 use crate::Address;
 use crate::auxiliary_vector::AuxiliaryVector;
 use crate::memory_map::Mapping;
-use dapple_arch::Memory;
+use dapple_arch::{Machine, Memory};
 pub use memory_file::{CHANGED, MemoryFile};
 pub use notes::{CoreThread, MappedFile, Notes};
 use object::elf::{self, FileHeader64};
@@ -177,14 +177,21 @@ fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
     if header.e_type.get(endian) != elf::ET_CORE {
         return Err("this is an ELF file, but no core file".into());
     }
-    if header.e_machine.get(endian) != elf::EM_X86_64 || !header.is_little_endian() {
-        return Err("this is a core file of another kind of machine than x86-64".into());
-    }
+    let machine = Machine::of_elf(header.e_machine.get(endian).0);
+    let Some(machine) = machine.filter(|_| header.is_little_endian()) else {
+        let known = Machine::ALL.map(Machine::name).join(", ");
+        return Err(format!(
+            "this is a core file of another kind of machine than {known}"
+        ));
+    };
     let headers = header
         .program_headers(endian, cache)
         .map_err(|error| format!("its parts can't be read: {error}"))?;
     let mut segments = Vec::new();
-    let mut notes = Notes::default();
+    let mut notes = Notes {
+        machine,
+        ..Notes::default()
+    };
     let mut left = MOST_NOTES;
     for one in headers {
         match one.p_type(endian) {

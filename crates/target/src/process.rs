@@ -14,10 +14,11 @@ use crate::memory_map::Mapping;
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
+use dapple_arch::registers::Vectors;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap::TRAP;
 use dapple_arch::watch_slots::{SLOTS, Slot};
+use dapple_arch::{Machine, Memory};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::File;
@@ -60,6 +61,11 @@ pub struct Peeked {
 pub trait Process: Memory + Debug + Send + Sync {
     /// The process's id, which is its first thread's, too.
     fn id(&self) -> ThreadId;
+
+    /// The processor that it runs on.
+    fn machine(&self) -> Machine {
+        Machine::X86_64
+    }
 
     /// Whether it runs on this system: its ids, clocks and files are this system's.
     fn is_local(&self) -> bool {
@@ -236,17 +242,17 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn set_registers(&self, thread: ThreadId, registers: &UserRegisters) -> io::Result<()>;
 
-    /// The low 16 bytes of the vector registers.
+    /// The registers for floating-point numbers and vectors.
     ///
     /// # Errors
     /// The thread has died.
-    fn vectors(&self, thread: ThreadId) -> io::Result<[u128; 16]>;
+    fn vectors(&self, thread: ThreadId) -> io::Result<Vectors>;
 
-    /// Sets the low 16 bytes of the vector registers.
+    /// Sets the registers for floating-point numbers and vectors.
     ///
     /// # Errors
     /// The thread has died.
-    fn set_vectors(&self, thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()>;
+    fn set_vectors(&self, thread: ThreadId, vectors: &Vectors) -> io::Result<()>;
 
     /// The top of the x87 register stack.
     ///
@@ -254,7 +260,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The thread has died.
     fn x87_top(&self, thread: ThreadId) -> io::Result<[u8; 10]>;
 
-    /// The state of the floating-point and vector units, in XSAVE's format.
+    /// The state of the units for floating-point numbers and vectors, in the format of [`dapple_arch::registers::state`].
     ///
     /// # Errors
     /// The thread has died.

@@ -8,7 +8,7 @@
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
 use dapple_arch::decision::{Recorded, Truth};
-use dapple_arch::registers::Registers;
+use dapple_arch::registers::{Registers, Vectors};
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::eval::prepared::{self, Kind, Prepared};
@@ -28,7 +28,7 @@ pub(crate) struct Here<'a> {
     pub(crate) thread: ThreadId,
     pub(crate) registers: Registers,
     /// Reads the thread's SSE registers. Called only when the frame is made.
-    pub(crate) vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
+    pub(crate) vectors: &'a dyn Fn() -> Option<Arc<Vectors>>,
     /// Gives those of the thread's registers that a [`Frame`] doesn't store.
     pub(crate) live: &'a dyn Live,
     /// How many of the inlined calls at the thread's address count as not entered yet.

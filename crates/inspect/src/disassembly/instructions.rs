@@ -7,8 +7,9 @@
 
 use crate::Address;
 use crate::modules::Modules;
-use dapple_arch::Memory;
+use dapple_arch::code::{self, Decoded};
 use dapple_arch::instructions::decoder;
+use dapple_arch::{Machine, Memory};
 use iced_x86::{DecoderError, Instruction};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -23,12 +24,21 @@ const FARTHEST: u64 = 1 << 17;
 const RUN_UP: u64 = 64;
 const PAGE: u64 = 4096;
 
+/// An instruction, as it was decoded.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Meaning {
+    /// One of x86-64.
+    X86(Instruction),
+    /// One of another machine, of which only the flow is known.
+    Other(Decoded),
+}
+
 /// An instruction, bytes that aren't one, or a byte that can't be read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub address: u64,
     /// `None`: not an instruction.
-    pub instruction: Option<Instruction>,
+    pub instruction: Option<Meaning>,
     bytes: [u8; LONGEST as usize],
     /// 0 for a byte that can't be read.
     length: u8,
@@ -40,7 +50,7 @@ impl Found {
         self.bytes.get(..usize::from(self.length)).unwrap_or(&[])
     }
 
-    fn new(address: u64, code: &[u8], instruction: Option<Instruction>) -> Found {
+    fn new(address: u64, code: &[u8], instruction: Option<Meaning>) -> Found {
         let mut bytes = [0; LONGEST as usize];
         let length = code.len().min(bytes.len());
         bytes[..length].copy_from_slice(&code[..length]);
@@ -69,6 +79,10 @@ pub(super) struct Code<'a> {
 }
 
 impl Code<'_> {
+    fn machine(&self) -> Machine {
+        self.modules.machine()
+    }
+
     /// The `count` instructions from `at` on.
     pub fn from(&self, at: u64, count: usize) -> Vec<Found> {
         let mut found = Vec::with_capacity(count);
@@ -86,7 +100,7 @@ impl Code<'_> {
                 continue;
             }
             let ends = at + length == border || (code.len() as u64) < length;
-            decode(at, &code, ends, &mut |one| found.push(one));
+            decode(self.machine(), at, &code, ends, &mut |one| found.push(one));
             at = found.last().map_or(u64::MAX, Found::end);
         }
         found.truncate(count);
@@ -98,7 +112,9 @@ impl Code<'_> {
         let length = range.end.saturating_sub(range.start);
         let code = self.read(range.start, length);
         let mut found = Vec::new();
-        decode(range.start, &code, true, &mut |one| found.push(one));
+        decode(self.machine(), range.start, &code, true, &mut |one| {
+            found.push(one)
+        });
         found
     }
 
@@ -142,7 +158,9 @@ impl Code<'_> {
             let code = self.read(start, end - start);
             if code.len() as u64 == end - start {
                 let mut found = Vec::new();
-                decode(start, &code, true, &mut |one| found.push(one));
+                decode(self.machine(), start, &code, true, &mut |one| {
+                    found.push(one)
+                });
                 return found;
             }
         }
@@ -153,7 +171,7 @@ impl Code<'_> {
             let first = end.saturating_sub(count as u64).max(last - last % PAGE);
             return (first..end).map(Found::unreadable).collect();
         }
-        guess(start, &code)
+        guess(self.machine(), start, &code)
     }
 
     /// The borders of the code around an address, if known.
@@ -196,14 +214,17 @@ impl Code<'_> {
 }
 
 /// Decodes from `at` on. If the code `ends` here, an incomplete instruction at the end is reported as invalid bytes.
-fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
+fn decode(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
+    if machine != Machine::X86_64 {
+        return decode_other(machine, at, code, ends, each);
+    }
     let mut decoder = decoder(code, at);
     while decoder.can_decode() {
         let start = decoder.position();
         let instruction = decoder.decode();
         let is_cut = decoder.last_error() == DecoderError::NoMoreBytes;
         let (end, instruction) = match (instruction.is_invalid(), is_cut) {
-            (false, _) => (decoder.position(), Some(instruction)),
+            (false, _) => (decoder.position(), Some(Meaning::X86(instruction))),
             // The rest of the instruction is in the next piece.
             (true, true) if !ends && start > 0 => return,
             (true, true) => (code.len(), None),
@@ -218,19 +239,59 @@ fn decode(at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
     }
 }
 
+/// As [`decode`], for machines whose instructions have a size that is known from their first bytes.
+fn decode_other(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
+    let alignment = machine.instruction_alignment() as usize;
+    let mut start = 0;
+    while start < code.len() {
+        let address = at.saturating_add(start as u64);
+        let rest = &code[start..];
+        let odd = address as usize % alignment;
+        let decoded = match odd {
+            0 => code::decode(machine, rest, Address(address)),
+            _ => None,
+        };
+        let length = match decoded {
+            Some(decoded) => decoded.length as usize,
+            // The rest of the instruction is in the next piece.
+            None if odd == 0 && !ends && start > 0 => return,
+            None => (alignment - odd).min(rest.len()),
+        };
+        each(Found::new(
+            address,
+            &rest[..length],
+            decoded.map(Meaning::Other),
+        ));
+        start += length;
+    }
+}
+
+/// The length of the instruction that code begins with; 0 if it begins with none.
+fn length_of(machine: Machine, at: u64, code: &[u8]) -> usize {
+    if machine == Machine::X86_64 {
+        let instruction = decoder(code, at).decode();
+        return match instruction.is_invalid() {
+            true => 0,
+            false => instruction.len(),
+        };
+    }
+    match at.is_multiple_of(machine.instruction_alignment()) {
+        true => code::decode(machine, code, Address(at)).map_or(0, |it| it.length as usize),
+        false => 0,
+    }
+}
+
 /// The most likely instructions of code that ends where an instruction ends, if no start of one is known.
-fn guess(at: u64, code: &[u8]) -> Vec<Found> {
-    let mut decoder = decoder(code, at);
+fn guess(machine: Machine, at: u64, code: &[u8]) -> Vec<Found> {
     // For each byte, the end of the instruction that begins there, and how many starts lead to the byte.
     let mut ends = vec![0; code.len()];
     let mut ways = vec![1_u32; code.len() + 1];
     for start in 0..code.len() {
-        if decoder.set_position(start).is_err() {
-            break;
-        }
-        decoder.set_ip(at.saturating_add(start as u64));
-        let is_invalid = decoder.decode().is_invalid();
-        ends[start] = if is_invalid { 0 } else { decoder.position() };
+        let address = at.saturating_add(start as u64);
+        ends[start] = match length_of(machine, address, &code[start..]) {
+            0 => 0,
+            length => start + length,
+        };
         if let Some(way) = ways.get(ends[start]).filter(|_| ends[start] > start) {
             ways[ends[start]] = way.saturating_add(ways[start]);
         }
@@ -248,7 +309,9 @@ fn guess(at: u64, code: &[u8]) -> Vec<Found> {
     let mut found = Vec::with_capacity(chosen.len());
     for range in chosen.into_iter().rev() {
         let address = at.saturating_add(range.start as u64);
-        decode(address, &code[range], true, &mut |one| found.push(one));
+        decode(machine, address, &code[range], true, &mut |one| {
+            found.push(one)
+        });
     }
     found
 }

@@ -1,9 +1,13 @@
-//! The text of an instruction: Intel's syntax, with the names of the symbols that it refers to.
+//! The text of an instruction, with the names of the symbols that it refers to: x86-64 in Intel's syntax by iced-x86, other machines in their
+//! makers' by capstone.
 
-use super::instructions::Found;
+use super::instructions::{Found, Meaning};
 use crate::Address;
 use crate::modules::Modules;
-use dapple_arch::Memory;
+use capstone::Capstone;
+use capstone::prelude::*;
+use dapple_arch::code::{Decoded, Flow};
+use dapple_arch::{Machine, Memory};
 use dapple_symbols::module::demangle_short;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
 use std::fmt::Write;
@@ -25,6 +29,8 @@ pub(super) struct Text<'a> {
     modules: &'a Modules,
     memory: &'a dyn Memory,
     formatter: IntelFormatter,
+    /// For a machine other than x86-64.
+    other: Option<Capstone>,
     names: Names,
     /// The symbol that was looked up last: its address, size and name.
     last: Option<(Address, u64, String)>,
@@ -41,6 +47,7 @@ impl<'a> Text<'a> {
         options.set_branch_leading_zeros(false);
         options.set_show_branch_size(false);
         Text {
+            other: other(modules.machine()),
             modules,
             memory,
             formatter,
@@ -58,14 +65,49 @@ impl<'a> Text<'a> {
             };
         };
         let mut text = String::new();
-        self.formatter.format(instruction, &mut text);
+        let name = match instruction {
+            Meaning::X86(instruction) => {
+                self.formatter.format(instruction, &mut text);
+                self.referred(instruction)
+            }
+            Meaning::Other(decoded) => {
+                text = self.of_other(decoded, found.bytes());
+                let target = match decoded.flow {
+                    Flow::Jump(target) | Flow::Call(target) => target,
+                    Flow::Branch(target) => Some(target),
+                    _ => None,
+                };
+                target.and_then(|target| self.name_of(target.0))
+            }
+        };
         if self.names == Names::Symbols
-            && let Some(name) = self.referred(instruction)
+            && let Some(name) = name
         {
             // Writing to a `String` can't fail.
             let _ = write!(text, " <{name}>");
         }
         text
+    }
+
+    /// The text of an instruction of another machine; of one that capstone doesn't know, its bytes as data.
+    fn of_other(&self, decoded: &Decoded, bytes: &[u8]) -> String {
+        let disassembled = self.other.as_ref();
+        let disassembled =
+            disassembled.and_then(|it| it.disasm_count(bytes, decoded.address.0, 1).ok());
+        let first = disassembled.as_ref().and_then(|all| all.first());
+        let Some(first) = first else {
+            let digits: String = bytes
+                .iter()
+                .rev()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            return format!(".{}byte 0x{digits}", bytes.len());
+        };
+        let mnemonic = first.mnemonic().unwrap_or_default();
+        match first.op_str().unwrap_or_default() {
+            "" => mnemonic.to_owned(),
+            operands => format!("{mnemonic} {operands}"),
+        }
     }
 
     /// The symbol at an address, with the distance from its beginning.
@@ -140,6 +182,20 @@ impl<'a> Text<'a> {
             }
         }
         self.name_of(address)
+    }
+}
+
+/// What disassembles code of a machine. `None`: of x86-64, or there is not enough memory.
+fn other(machine: Machine) -> Option<Capstone> {
+    let new = Capstone::new();
+    match machine {
+        Machine::X86_64 => None,
+        Machine::Aarch64 => new.arm64().mode(arch::arm64::ArchMode::Arm).build().ok(),
+        Machine::Riscv64 => {
+            let mode = new.riscv().mode(arch::riscv::ArchMode::RiscV64);
+            let extra = arch::riscv::ArchExtraMode::RiscVC;
+            mode.extra_mode([extra].into_iter()).build().ok()
+        }
     }
 }
 

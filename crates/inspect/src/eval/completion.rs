@@ -164,10 +164,15 @@ impl List<'_> {
         });
     }
 
+    fn machine(&self) -> dapple_arch::Machine {
+        self.frame.physical.registers.machine()
+    }
+
     fn registers(&mut self) {
         let exception = self.reader.thrown.is_some().then(|| "exception".to_owned());
         let others = ["thread".to_owned(), format!("{CALLED_FROM}(")];
-        for name in exception.into_iter().chain(others).chain(named::names()) {
+        let named = named::names(self.machine());
+        for name in exception.into_iter().chain(others).chain(named) {
             self.add(&name, CompletionKind::Register, String::new);
         }
     }
@@ -175,7 +180,7 @@ impl List<'_> {
     /// Offers the lanes if `base` ends in a vector register. Returns whether it does.
     fn lanes(&mut self, base: &str) -> bool {
         let register = base.rsplit_once('$').map(|(_, name)| name);
-        let is_vector = register.is_some_and(|name| named::vector(name).is_some());
+        let is_vector = register.is_some_and(|name| named::vector(self.machine(), name).is_some());
         for name in named::lane_names().filter(|_| is_vector) {
             self.add(name, CompletionKind::Member, String::new);
         }

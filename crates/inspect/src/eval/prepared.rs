@@ -10,7 +10,7 @@ use crate::modules::Modules;
 use crate::values::Number;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::registers::Registers;
+use dapple_arch::registers::{Registers, Vectors};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 pub use decided::Kind;
@@ -51,7 +51,7 @@ pub struct Thread<'a> {
     /// Its registers.
     pub registers: &'a Registers,
     /// Reads its SSE registers.
-    pub vectors: &'a dyn Fn() -> Option<Arc<[u128; 16]>>,
+    pub vectors: &'a dyn Fn() -> Option<Arc<Vectors>>,
     /// Its memory.
     pub memory: &'a dyn Memory,
 }

@@ -8,7 +8,7 @@ use crate::exceptions::thrown::Thrown;
 use crate::exceptions::{BreakMode, Exception};
 use crate::modules::Modules;
 use crate::values::Number;
-use dapple_arch::Memory;
+use dapple_arch::{Machine, Memory};
 use dapple_symbols::lsda::CaughtType;
 use dapple_symbols::module::demangle;
 
@@ -279,9 +279,7 @@ impl<'a> Space<'a> {
         if is_theirs && text.is_some() {
             return text;
         }
-        let followed = dapple_arch::interpret::call(function, base.0, stack, self.memory, &|at| {
-            self.gives_text(at)
-        });
+        let followed = self.interpreted(function, base, stack);
         followed
             .and_then(|result| self.text(Address(result)))
             .or(text)
@@ -297,10 +295,18 @@ impl<'a> Space<'a> {
     ) -> Option<String> {
         let table = Address(self.word(object)?);
         let function = Address(self.word(table.offset(8 * number))?);
-        let result = dapple_arch::interpret::call(function, object.0, stack, self.memory, &|at| {
-            self.gives_text(at)
-        });
+        let result = self.interpreted(function, object, stack);
         self.text(Address(result?))
+    }
+
+    /// The result of a function of one argument, if it can be found out without running it.
+    fn interpreted(&self, function: Address, argument: Address, stack: u64) -> Option<u64> {
+        if self.modules.machine() != Machine::X86_64 {
+            return None;
+        }
+        dapple_arch::interpret::call(function, argument.0, stack, self.memory, &|at| {
+            self.gives_text(at)
+        })
     }
 
     /// Whether a function is `std::string::c_str` or `data`, or a PLT stub for one that isn't bound yet.

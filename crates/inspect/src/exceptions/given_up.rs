@@ -8,7 +8,6 @@ use super::handlers::{self, Fate};
 use super::{BreakMode, Exception};
 use crate::frame::PhysicalFrame;
 use crate::{Address, unwind};
-use dapple_arch::abi::CALLEE_SAVED;
 
 /// How much of a frame is searched for the exception, in words.
 const MOST_WORDS: u64 = 32;
@@ -108,7 +107,7 @@ pub(crate) fn at_abort(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Exc
     let frames = frames.get(start..)?;
     let Termination { index, way, object } = find(frames, space)?;
     let object = object?;
-    let stack = frames.first()?.registers.get(dapple_arch::registers::SP)?;
+    let stack = frames.first()?.registers.sp()?.0;
     let why = why(frames.get(index)?, way, Some(object), space);
     let end = format!("{}, {why}{}", way.verb(), way.gone());
     Some(space.exception(object, stack, BreakMode::Unhandled, &end))
@@ -139,16 +138,16 @@ pub fn why(
 /// else from the memory of the outermost one.
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
-        let mut kept = CALLEE_SAVED
-            .iter()
-            .filter_map(|number| frame.registers.get(*number));
+        let machine = frame.registers.machine();
+        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
+        let mut kept = kept.filter_map(|number| frame.registers.get(number));
         kept.find_map(|at| space.of_header(Address(at)))
     };
     if let Some(object) = frames.iter().rev().find_map(kept) {
         return Some(object);
     }
     let outermost = frames.last()?;
-    let sp = outermost.registers.get(dapple_arch::registers::SP)?;
+    let sp = outermost.registers.sp()?.0;
     let words = (outermost.cfa?.0.saturating_sub(sp) / 8).min(MOST_WORDS);
     (0..words).find_map(|index| {
         let word = space.memory.read_u64(Address(sp.wrapping_add(8 * index)));

@@ -9,12 +9,11 @@ use crate::exceptions::cpp::{Object, Space};
 use crate::exceptions::rust;
 use crate::frame::PhysicalFrame;
 use crate::unwind;
-use dapple_arch::instructions::decoder;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_symbols::lsda::{Action, CaughtType, LandingPad, Thrown};
 use dapple_symbols::module::demangle;
 use dapple_symbols::names::readable_name;
 use dapple_symbols::sources::is_library_source;
-use iced_x86::Mnemonic;
 
 /// What happens to an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,13 +164,13 @@ fn terminates(landing: Address, space: Space<'_>) -> bool {
         Ok(()) => code.len(),
         Err(end) => end.0.wrapping_sub(landing.0).min(code.len() as u64) as usize,
     };
-    let mut instructions = decoder(&code[..length], landing.0).into_iter();
-    let calls = instructions
-        .by_ref()
-        .take(NEAR)
-        .find(|instruction| instruction.mnemonic() == Mnemonic::Call);
-    calls.is_some_and(|call| {
-        let target = Address(call.near_branch64());
+    let instructions = Instructions::flows(space.modules.machine(), &code[..length], landing);
+    let mut flows = instructions.take(NEAR).map(|instruction| instruction.flow);
+    let called = flows.find_map(|flow| match flow {
+        Flow::Call(target) => Some(target),
+        _ => None,
+    });
+    called.flatten().is_some_and(|target| {
         let module = space.modules.at(target);
         let symbol = module.and_then(|m| m.module.symbol_at(m.to_file(target)));
         symbol.is_some_and(|symbol| symbol.name == "__clang_call_terminate")

@@ -10,8 +10,6 @@ use super::thrown::Thrown;
 use super::{BreakMode, Exception};
 use crate::Address;
 use crate::frame::PhysicalFrame;
-use dapple_arch::abi::CALLEE_SAVED;
-use dapple_arch::registers::SP;
 use std::path::Path;
 
 /// A part of the mangled name of the function that all panics go through. Formerly it was called `rust_panic_with_hook`.
@@ -98,13 +96,15 @@ pub fn description(message: Option<&str>, place: Option<&str>) -> String {
 
 /// The words in a frame's callee-saved registers and in the frame itself.
 fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
-    let kept = CALLEE_SAVED
-        .iter()
-        .filter_map(|number| frame.registers.get(*number));
+    let machine = frame.registers.machine();
+    let kept = machine
+        .general()
+        .filter(|number| machine.is_callee_saved(*number));
+    let kept = kept.filter_map(|number| frame.registers.get(number));
     let mut words: Vec<Address> = kept.map(Address).collect();
-    if let (Some(sp), Some(end)) = (frame.registers.get(SP), frame.cfa) {
-        let count = (end.0.saturating_sub(sp) / 8).min(MOST_WORDS);
-        let at = |index: u64| Address(sp.wrapping_add(8 * index));
+    if let (Some(sp), Some(end)) = (frame.registers.sp(), frame.cfa) {
+        let count = (end.0.saturating_sub(sp.0) / 8).min(MOST_WORDS);
+        let at = |index: u64| sp.offset((8 * index).cast_signed());
         let read = (0..count).filter_map(|index| space.memory.read_u64(at(index)).ok());
         words.extend(read.map(Address));
     }

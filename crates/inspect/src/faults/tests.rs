@@ -61,6 +61,9 @@ impl Case {
         let context = SignalContext {
             info: self.info,
             process: 7,
+            machine: Machine::X86_64,
+            pc: register(Register::RIP),
+            sp: register(Register::RSP),
             register: &register,
             code: &self.code,
             mappings: &self.mappings,

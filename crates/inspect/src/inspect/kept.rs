@@ -15,7 +15,6 @@ use crate::pages::PageCache;
 use crate::values::{Contents, Format, NamedValue, Reader, Rendered, Value};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::abi::RED_ZONE;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -177,7 +176,7 @@ fn has_children(rendered: &Rendered) -> bool {
 /// Whether an address can be on the stack of the thread with this innermost frame.
 fn is_on_stack(address: Address, innermost: &PhysicalFrame) -> bool {
     let pointer = innermost.registers.sp().unwrap_or_default().0;
-    let lowest = pointer.saturating_sub(RED_ZONE);
+    let lowest = pointer.saturating_sub(innermost.registers.machine().red_zone());
     (lowest..pointer.saturating_add(LARGEST_STACK)).contains(&address.0)
 }
 

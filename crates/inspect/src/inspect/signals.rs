@@ -68,6 +68,9 @@ pub fn explain(
     let context = SignalContext {
         info,
         process: process.0,
+        machine: threads.modules().machine(),
+        pc: registers.map(|registers| registers.pc().0),
+        sp: registers.map(UserRegisters::sp),
         register: &register,
         code: &code[..length],
         mappings: &mappings,

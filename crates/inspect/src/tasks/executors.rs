@@ -6,7 +6,6 @@ use crate::modules::LoadedModule;
 use crate::unwind::FrameContext;
 use crate::values::rust::captures;
 use crate::values::{Contents, Reader, Value, names};
-use dapple_arch::registers::{FS_BASE, Registers};
 use dapple_symbols::functions::Language;
 use dapple_symbols::indexing::IndexState;
 use dapple_symbols::names::NamePattern;
@@ -243,9 +242,7 @@ fn without_owner(name: &str) -> &str {
 /// The variable of one thread.
 fn value_in(reader: &Reader<'_>, (loaded, variable): &Place, thread_pointer: u64) -> Option<Value> {
     let mut frame = crate::frame::nowhere(loaded);
-    let mut registers = Registers::default();
-    registers.set(FS_BASE, Some(thread_pointer));
-    frame.registers = registers;
+    frame.registers.set_thread_pointer(Some(thread_pointer));
     let context = FrameContext::of_module(&frame, loaded, reader.modules, reader.memory);
     let nowhere = dapple_symbols::FileAddress(0);
     let pieces = loaded.module.locate(variable, nowhere, &context).ok()?;

@@ -1,14 +1,17 @@
 //! Unwinds code without call frame information: assembler, code made at run time, jumps to invalid addresses.
 //!
 //! First come the instructions at the program counter (a function's first instruction, `push rbp`, `ret`), then the frame-pointer chain.
-//! A word counts as a return address only if a call instruction precedes the address, or the signal trampoline is there.
+//! A word counts as a return address only if a call instruction precedes the address, or the signal trampoline is there. Here is x86-64; for
+//! the others, see `linked`.
 
 use crate::Address;
 use crate::frame::PhysicalFrame;
 use crate::modules::Modules;
-use dapple_arch::Memory;
 use dapple_arch::abi::{CALLEE_SAVED, SIGNAL_CONTEXT};
 use dapple_arch::registers::{FP, FS_BASE, PC, Registers, SP};
+use dapple_arch::{Machine, Memory};
+
+mod linked;
 
 /// The largest plausible distance from the stack pointer to the frame pointer, in bytes.
 const MAX_FRAME: u64 = 16 << 20;
@@ -19,7 +22,10 @@ pub(super) fn find(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> Option<(Address, Registers)> {
-    if is_sigreturn(frame.pc, memory) {
+    if frame.registers.machine() != Machine::X86_64 {
+        return linked::find(frame, modules, memory);
+    }
+    if is_sigreturn(Machine::X86_64, frame.pc, memory) {
         return interrupted(frame, memory);
     }
     let sp = frame.registers.sp()?;
@@ -157,7 +163,7 @@ fn by_frame_pointer(
     }
     let cfa = Address(base.checked_add(16)?);
     // It is unknown which other registers this function has saved, so the caller's values of those are unknown.
-    let mut registers = Registers::default();
+    let mut registers = Registers::of(Machine::X86_64);
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
     registers.set(FP, Some(saved));
     registers.set(SP, Some(cfa.0));
@@ -172,13 +178,7 @@ fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -
         return false;
     }
     if let Some(module) = modules.at(address) {
-        let file = module.to_file(address).0;
-        let executable = module
-            .module
-            .segments()
-            .iter()
-            .any(|s| s.executable && file.wrapping_sub(s.address.0) <= s.size);
-        if !executable {
+        if !module.has_code_at(address.offset(-1)) {
             return false;
         }
     }
@@ -188,11 +188,16 @@ fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -
     }
     // e8: call relative. ff /2: call indirect, 2 to 7 bytes with its addressing form (Intel SDM, CALL).
     let indirect = |at: usize| before[at] == 0xff && (before[at + 1] >> 3) & 7 == 2;
-    before[2] == 0xe8 || [0, 1, 3, 4, 5].into_iter().any(indirect) || is_sigreturn(address, memory)
+    before[2] == 0xe8
+        || [0, 1, 3, 4, 5].into_iter().any(indirect)
+        || is_sigreturn(Machine::X86_64, address, memory)
 }
 
-/// Whether the code at `pc` is `rt_sigreturn(2)`'s trampoline: `mov eax/rax, 15; syscall`.
-pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
+/// Whether the code at `pc` is `rt_sigreturn(2)`'s trampoline: on x86-64 `mov eax/rax, 15; syscall`.
+pub(super) fn is_sigreturn(machine: Machine, pc: Address, memory: &dyn Memory) -> bool {
+    if machine != Machine::X86_64 {
+        return linked::is_sigreturn(machine, pc, memory);
+    }
     const LONG: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
     const SHORT: [u8; 7] = [0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05];
     let mut code = [0; 9];
@@ -210,7 +215,7 @@ pub(super) fn is_sigreturn(pc: Address, memory: &dyn Memory) -> bool {
 /// without its return address; its `struct sigcontext` is 40 bytes in.)
 fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
     let context = frame.registers.sp()?.offset(40);
-    let mut registers = Registers::default();
+    let mut registers = Registers::of(Machine::X86_64);
     registers.set(FS_BASE, frame.registers.get(FS_BASE));
     for (slot, register) in SIGNAL_CONTEXT.into_iter().enumerate() {
         let value = memory.read_u64(context.offset(8 * slot as i64)).ok()?;
@@ -221,7 +226,7 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
 
 /// The registers that have the caller's values, provided that this function has changed none yet: the callee-saved ones.
 fn preserved_registers(frame: &PhysicalFrame) -> Registers {
-    let mut registers = Registers::default();
+    let mut registers = Registers::of(Machine::X86_64);
     for register in CALLEE_SAVED.into_iter().chain([FS_BASE]) {
         registers.set(register, frame.registers.get(register));
     }

@@ -36,7 +36,7 @@ impl Memory for Literal {
 }
 
 fn registers(pc: u64, sp: u64, bp: u64) -> Registers {
-    let mut registers = Registers::default();
+    let mut registers = Registers::of(Machine::X86_64);
     registers.set(PC, Some(pc));
     registers.set(SP, Some(sp));
     registers.set(FP, Some(bp));

@@ -211,10 +211,9 @@ impl Reader<'_> {
                 register,
                 bit_offset,
             } => {
-                let bytes = match frame.vectors.as_deref() {
-                    Some(vectors) if (17..33).contains(register) => {
-                        vectors[usize::from(register - 17)].to_le_bytes().to_vec()
-                    }
+                let index = frame.registers.machine().vector_index(*register);
+                let bytes = match (frame.vectors.as_deref(), index) {
+                    (Some(vectors), Some(index)) => vectors[index].to_le_bytes().to_vec(),
                     _ => frame
                         .registers
                         .get(*register)
@@ -297,7 +296,7 @@ mod tests {
             level: 0,
             pc: Address(0),
             lookup: Address(0),
-            registers: dapple_arch::registers::Registers::default(),
+            registers: dapple_arch::registers::Registers::of(dapple_arch::Machine::X86_64),
             cfa: None,
             module: None,
             signal_trampoline: false,

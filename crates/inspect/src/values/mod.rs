@@ -348,7 +348,10 @@ impl Reader<'_> {
             Unavailable::Discarded => "<dropped by the linker>".to_owned(),
             Unavailable::Unreadable(address) => format!("<cannot read memory at {address:#x}>"),
             Unavailable::RegisterLost(number) => {
-                format!("<register {} was not saved>", register_name(*number))
+                format!(
+                    "<register {} was not saved>",
+                    register_name(self.modules.machine(), *number)
+                )
             }
             Unavailable::Unsupported(what) => format!("<{what}>"),
             _ => "<not available>".to_owned(),

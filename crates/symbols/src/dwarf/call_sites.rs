@@ -5,8 +5,6 @@ use crate::dwarf::entries::Entry;
 use crate::dwarf::functions::FunctionId;
 use crate::dwarf::location::{Evaluator, Surroundings, Unavailable};
 use crate::dwarf::{Reader, Unit};
-use dapple_arch::abi::is_callee_saved;
-use dapple_arch::registers::{PC, SP};
 use gimli::{
     AttributeValue, Expression, LittleEndian, Operation, UnitOffset, Value, constants as dw,
 };
@@ -50,16 +48,17 @@ impl<'a> Evaluator<'_, 'a> {
 
     /// The value that a register had on entry to the function.
     fn on_entry(&self, around: Surroundings<'_, 'a>, register: u16) -> Result<u64, Unavailable> {
+        let machine = around.dwarf.machine();
         match register {
             // Callee-saved registers have the same value in the caller's frame.
-            _ if is_callee_saved(register) => {
+            _ if machine.is_callee_saved(register) => {
                 let caller = self.context.caller().ok_or(Unavailable::OptimizedOut)?;
                 caller
                     .register(register)
                     .ok_or(Unavailable::RegisterLost(register))
             }
-            // On entry, the return address that the call pushed is on top of the stack, directly below the CFA.
-            SP => Ok(self.cfa()?.wrapping_sub(8)),
+            // On entry, what the call has pushed is on top of the stack, directly below the CFA.
+            _ if register == machine.sp() => Ok(self.cfa()?.wrapping_sub(machine.pushed_by_call())),
             _ => self.call_site_value(around, Passed::In(register)),
         }
     }
@@ -76,7 +75,7 @@ impl<'a> Evaluator<'_, 'a> {
             return Err(Unavailable::OptimizedOut);
         }
         let after_call = caller
-            .register(PC)
+            .register(around.dwarf.machine().pc())
             .ok_or(Unavailable::OptimizedOut)?
             .wrapping_sub(caller.load_bias());
         let dwarf = around.dwarf;

@@ -56,7 +56,7 @@ impl<'a> Dwarf<'a> {
         }
         let entry = self.index(unit).function_with_offset(function)?;
         let range = entry.ranges.first()?;
-        let targets = self.first_jump_table(range.start, self.code(range));
+        let targets = self.first_jump_table(range.start, self.x86_code(range));
         let resumed = targets.iter().skip(FIRST_SUSPENSION);
         let block = |target: &u64| *target..self.end_of_block(*target, range.end);
         Some(Dispatch {
@@ -94,7 +94,7 @@ impl<'a> Dwarf<'a> {
 
     /// The end of the straight code that begins at an address.
     fn end_of_block(&self, start: u64, limit: u64) -> u64 {
-        let mut decoder = decoder(self.code(&(start..limit)), start);
+        let mut decoder = decoder(self.x86_code(&(start..limit)), start);
         while decoder.can_decode() {
             if decoder.decode().flow_control() != FlowControl::Next {
                 break;

@@ -371,7 +371,7 @@ impl<'a> Dwarf<'a> {
                 continue;
             };
             let mut end = start;
-            for instruction in decoder(self.code(&(start..range.end)), start) {
+            for instruction in decoder(self.x86_code(&(start..range.end)), start) {
                 let at = instruction.ip();
                 let goes_on = match is_read {
                     true => is_selection(&instruction, index),
@@ -431,7 +431,7 @@ impl<'a> Dwarf<'a> {
         }
         for range in &function.ranges {
             let mut numbers: FxHashMap<Register, u64> = FxHashMap::default();
-            for instruction in decoder(self.code(range), range.start) {
+            for instruction in decoder(self.x86_code(range), range.start) {
                 let Some(number) = written_number(&instruction, index, &mut numbers) else {
                     continue;
                 };
@@ -477,7 +477,7 @@ impl<'a> Dwarf<'a> {
                         .is_some_and(|it| it.part == CoroutinePart::Body)
             })
         };
-        let targets = decoder(self.code(range), range.start);
+        let targets = decoder(self.x86_code(range), range.start);
         let mut targets = targets.into_iter().filter_map(|instruction| {
             let is_address = instruction.mnemonic() == Mnemonic::Lea
                 && instruction.memory_base() == INSTRUCTION_POINTER;
@@ -503,7 +503,7 @@ impl<'a> Dwarf<'a> {
             return Vec::new();
         };
         let mut is_made = false;
-        for instruction in decoder(self.code(range), range.start) {
+        for instruction in decoder(self.x86_code(range), range.start) {
             let is_call = matches!(
                 instruction.flow_control(),
                 FlowControl::Call | FlowControl::IndirectCall

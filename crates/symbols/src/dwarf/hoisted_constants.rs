@@ -107,7 +107,7 @@ fn declarations<'a>(dwarf: &Dwarf<'a>, unit: &Unit<'a>, address: u64) -> Vec<(u3
 
 /// Whether code only stores constants on the stack.
 fn stores_constants(dwarf: &Dwarf<'_>, code: &Range<u64>) -> bool {
-    let bytes = dwarf.code(code);
+    let bytes = dwarf.x86_code(code);
     let mut constants: Vec<Register> = Vec::new();
     let mut stores = false;
     for instruction in decoder(bytes, code.start) {

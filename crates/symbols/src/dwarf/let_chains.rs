@@ -178,7 +178,7 @@ impl Flow {
         let mut info = InstructionInfoFactory::new();
         let mut returns: FxHashMap<u64, bool> = FxHashMap::default();
         for range in ranges {
-            let code = dwarf.code(range);
+            let code = dwarf.x86_code(range);
             // The last address that the code has taken with an IP-relative `lea`; may be that of a jump table.
             let mut taken = None;
             for instruction in decoder(code, range.start) {
@@ -258,7 +258,7 @@ impl Flow {
 /// The targets of the `jmp` behind `movslq (table,index,4), x; add table, x`. The table ends at the first target outside
 /// of the function.
 fn jump_table(dwarf: &Dwarf<'_>, table: u64, ranges: &[Range<u64>]) -> Option<Vec<u64>> {
-    let bytes = dwarf.code(&(table..table.saturating_add(4 * LARGEST_TABLE)));
+    let bytes = dwarf.x86_code(&(table..table.saturating_add(4 * LARGEST_TABLE)));
     let entries = bytes.chunks_exact(4).map(|entry| {
         let distance = i32::from_le_bytes(entry.try_into().unwrap_or_default());
         table.wrapping_add_signed(distance.into())

@@ -6,8 +6,10 @@
 
 use crate::dwarf::Dwarf;
 use crate::dwarf::jump_tables::Targets;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_arch::instructions::decoder;
-use iced_x86::{FlowControl, Instruction};
+use dapple_arch::{Address, Machine};
+use iced_x86::Instruction;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -56,7 +58,7 @@ impl<'a> Dwarf<'a> {
     }
 
     /// Whether control may come from one address of a function to the instruction with another, on a path without an
-    /// instruction that is a `wall`.
+    /// instruction of x86-64 that is a `wall`.
     pub(crate) fn leads_to(
         &self,
         ranges: &[Range<u64>],
@@ -141,16 +143,13 @@ impl<'w, 'a> Walk<'w, 'a> {
         let Some(code) = rest.next() else {
             return;
         };
-        let mut decoder = decoder(code, at);
-        let mut instruction = Instruction::default();
-        while decoder.can_decode() {
-            decoder.decode_out(&mut instruction);
-            let here = instruction.ip();
-            if instruction.is_invalid() || !self.seen.insert(here) {
+        for instruction in Instructions::flows(self.dwarf.machine(), code, Address(at)) {
+            let here = instruction.address.0;
+            if !self.seen.insert(here) {
                 return;
             }
             // A place may be in the middle of an instruction: the byte before a call's return address.
-            let bytes = here..instruction.next_ip();
+            let bytes = here..instruction.next().0;
             let is_place = self.places.iter().any(|place| bytes.contains(place));
             if is_place {
                 self.reached.push(here);
@@ -160,23 +159,27 @@ impl<'w, 'a> Walk<'w, 'a> {
                 Until::OtherLine => self.others.is_some_and(|others| others.contains(&here)),
                 Until::End => false,
             };
-            if ends || self.wall.is_some_and(|wall| wall(&instruction)) {
+            let is_wall = |wall: &dyn Fn(&Instruction) -> bool| {
+                let rest = usize::try_from(here - at)
+                    .ok()
+                    .and_then(|into| code.get(into..));
+                rest.is_some_and(|rest| wall(&decoder(rest, here).decode()))
+            };
+            if ends || self.wall.is_some_and(is_wall) {
                 return;
             }
-            match instruction.flow_control() {
-                FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {}
-                FlowControl::ConditionalBranch => {
-                    self.queue.push(instruction.near_branch_target());
-                }
-                FlowControl::UnconditionalBranch => {
-                    self.queue.push(instruction.near_branch_target());
+            match instruction.flow {
+                Flow::Next | Flow::Kernel | Flow::Call(_) => {}
+                Flow::Branch(target) => self.queue.push(target.0),
+                Flow::Jump(Some(target)) => {
+                    self.queue.push(target.0);
                     return;
                 }
-                FlowControl::IndirectBranch => {
+                Flow::Jump(None) => {
                     self.follow_indirect(here);
                     return;
                 }
-                _ => return,
+                Flow::Return | Flow::Other => return,
             }
         }
     }
@@ -184,7 +187,10 @@ impl<'w, 'a> Walk<'w, 'a> {
     /// Continues at the targets of the table jump at `at`.
     fn follow_indirect(&mut self, at: u64) {
         let (dwarf, code) = (self.dwarf, &self.code);
-        let jumps = self.jumps.get_or_insert_with(|| dwarf.jump_targets(code));
+        let jumps = self.jumps.get_or_insert_with(|| match dwarf.machine() {
+            Machine::X86_64 => dwarf.jump_targets(code),
+            _ => Targets::default(),
+        });
         match jumps.get(&at) {
             Some(targets) => self.queue.extend(targets),
             None => self.is_indirect = true,

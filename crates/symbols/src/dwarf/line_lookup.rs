@@ -515,7 +515,7 @@ impl<'a> Dwarf<'a> {
             .filter(|pair| is_own(&pair[0]) && !is_own(&pair[1]))
             .any(|pair| {
                 let end = pair[1].address;
-                let code = self.code(&(pair[0].address..end));
+                let code = self.x86_code(&(pair[0].address..end));
                 let jump = stray_rows::jump(code).map(|by| (end, by));
                 let before = stray_rows::jump_before_last(code)
                     .map(|(from, by)| (pair[0].address.wrapping_add(from as u64), by));

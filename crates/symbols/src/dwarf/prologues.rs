@@ -9,6 +9,7 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Reader, Unit};
+use dapple_arch::Machine;
 use dapple_arch::instructions::{FRAME_BASES, INTEGER_ARGUMENTS, SCRATCH, STACK_POINTER, decoder};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
@@ -63,6 +64,9 @@ impl<'a> Dwarf<'a> {
 
     /// Whether the code at a function's entry is `push rbp; mov rbp, rsp`.
     fn sets_up_frame_pointer(&self, entry: u64) -> bool {
+        if self.machine() != Machine::X86_64 {
+            return false;
+        }
         const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
         let main = &self.files.main;
         let code = main.elf.bytes_at(&main.bytes, entry, 8);
@@ -105,7 +109,7 @@ impl<'a> Dwarf<'a> {
     /// show that: pages of the stack are touched behind the mark (`mov r11, rsp`, seen with LLVM 22), or code behind the
     /// mark stores the register of an argument that no earlier code has stored or changed.
     fn is_set_up_late(&self, entry: u64, mark: u64, behind: u64) -> bool {
-        let code = self.code(&(entry..behind.min(entry.saturating_add(LONGEST))));
+        let code = self.x86_code(&(entry..behind.min(entry.saturating_add(LONGEST))));
         let mut left = INTEGER_ARGUMENTS.to_vec();
         for instruction in decoder(code, entry) {
             let is_late = instruction.ip() >= mark;
@@ -167,7 +171,7 @@ impl<'a> Dwarf<'a> {
         });
         let body = starts.min()?;
         let moves = mark.address..body;
-        let only_moves = decoder(self.code(&moves), moves.start)
+        let only_moves = decoder(self.x86_code(&moves), moves.start)
             .into_iter()
             .all(|instruction| instruction.flow_control() == FlowControl::Next);
         (body > mark.address && body <= end && moves.end - moves.start <= LONGEST && only_moves)

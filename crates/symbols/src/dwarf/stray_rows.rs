@@ -13,6 +13,7 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Unit};
+use dapple_arch::Machine;
 use gimli::{UnitOffset, UnitType, constants as dw};
 use std::ops::Range;
 
@@ -108,6 +109,19 @@ impl<'a> Dwarf<'a> {
         let main = &self.files.main;
         let length = usize::try_from(code.end.saturating_sub(code.start)).unwrap_or(0);
         main.elf.bytes_at(&main.bytes, code.start, length)
+    }
+
+    /// As [`Dwarf::code`], for what knows x86-64's instructions: empty for other machines.
+    pub(crate) fn x86_code(&self, code: &Range<u64>) -> &[u8] {
+        match self.machine() {
+            Machine::X86_64 => self.code(code),
+            _ => &[],
+        }
+    }
+
+    /// The processor that the code is for.
+    pub(crate) fn machine(&self) -> Machine {
+        self.files.main.elf.machine
     }
 
     fn first_parameter(&self, unit: &Unit<'a>, function: &FunctionEntry) -> Option<&'a [u8]> {
@@ -208,7 +222,10 @@ fn correct_function<'a>(
     function: &FunctionEntry,
     runs: &[Run],
 ) {
-    let Some(last) = runs.iter().position(|run| returns(dwarf.code(&run.code))) else {
+    let Some(last) = runs
+        .iter()
+        .position(|run| returns(dwarf.x86_code(&run.code)))
+    else {
         return;
     };
     let (opening, closing) = (runs[0].says, runs[last].says);
@@ -219,7 +236,7 @@ fn correct_function<'a>(
         let (file, line, column) = run.says;
         (file, line) == (opening.0, opening.1)
             && column != opening.2
-            && only_reads_capture(dwarf.code(&run.code))
+            && only_reads_capture(dwarf.x86_code(&run.code))
     };
     let mut lambda = None;
     let mut is_lambda = || {
@@ -230,7 +247,7 @@ fn correct_function<'a>(
     for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
         let stray = match run.says == closing {
             true => {
-                goes_on(dwarf.code(&run.code))
+                goes_on(dwarf.x86_code(&run.code))
                     && !only_returns(dwarf, &runs[index + 1], &runs[last])
             }
             false => next.1 != run.says.1 && captured(run) && is_lambda(),
@@ -247,7 +264,7 @@ fn correct_function<'a>(
 fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
     /// In bytes: the longest move, followed by a jump.
     const LONGEST: usize = 16;
-    let code = dwarf.code(&run.code);
+    let code = dwarf.x86_code(&run.code);
     if code.len() > LONGEST {
         return false;
     }
@@ -301,14 +318,14 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
         // What stores a call's result is the end of the call's statement.
         let called = (first + index).checked_sub(1).and_then(|at| runs.get(at));
         let called = called.filter(|before| {
-            run.says == closing && !is_stray(before) && ends_in_call(dwarf.code(&before.code))
+            run.says == closing && !is_stray(before) && ends_in_call(dwarf.x86_code(&before.code))
         });
         if !is_stray(&run) {
             next = run.says;
         } else if let Some(called) = called {
             give(lines, run, called.says);
             statements(lines, run, 0);
-        } else if goes_on(dwarf.code(&run.code)) {
+        } else if goes_on(dwarf.x86_code(&run.code)) {
             give(lines, run, next);
         } else {
             let before = runs[first..first + index]

@@ -15,7 +15,6 @@ use crate::linkage_stubs::RELOCATION_SIZE;
 use crate::linkage_stubs::SymbolNames;
 use crate::linkage_stubs::u64_at;
 use crate::symbols::SymbolTable;
-use object::elf;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -50,14 +49,14 @@ impl Module {
         Some(FileAddress(range.start)..FileAddress(range.end))
     }
 
-    /// The slots for which relocations of this module (`R_X86_64_IRELATIVE`) ask for the result of the resolver at this
+    /// The slots for which relocations of this module (`R_X86_64_IRELATIVE` and the like) ask for the result of the resolver at this
     /// address.
     pub fn indirect_slots(&self, resolver: FileAddress) -> Vec<Slot> {
         let file = &self.files().main;
         let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
         records
             .filter(|record| {
-                u64_at(record, 8) as u32 == elf::R_X86_64_IRELATIVE.0
+                u64_at(record, 8) as u32 == file.elf.relocations().indirect
                     && u64_at(record, 16) == resolver.0
             })
             .map(|record| self.slot(u64_at(record, 0)))
@@ -74,9 +73,9 @@ impl Module {
             for record in data.chunks_exact(RELOCATION_SIZE) {
                 let info = u64_at(record, 8);
                 let kind = info as u32;
-                let whole = kind == elf::R_X86_64_JUMP_SLOT.0
-                    || kind == elf::R_X86_64_GLOB_DAT.0
-                    || (kind == elf::R_X86_64_64.0 && u64_at(record, 16) == 0);
+                let kinds = file.elf.relocations();
+                let whole = kinds.fill.contains(&kind)
+                    || (kind == kinds.absolute && u64_at(record, 16) == 0);
                 if whole && symbols.name((info >> 32) as usize) == name.as_bytes() {
                     slots.push(self.slot(u64_at(record, 0)));
                 }

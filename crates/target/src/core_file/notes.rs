@@ -1,9 +1,12 @@
 //! The notes of a core file: threads with their registers, the signal that ended the process, the mapped files (elf(5), core(5); the
 //! structures are in the kernel's `<linux/elfcore.h>` and `<linux/elf.h>`).
 
-use crate::ThreadId;
 use crate::signal_info::SignalInfo;
-use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
+use crate::{Address, ThreadId};
+use dapple_arch::Machine;
+use dapple_arch::registers::state::{self, widened};
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters, others};
+use dapple_arch::registers::{Vectors, state::FIRST_CONTROL};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -15,6 +18,7 @@ pub(super) const NT_PRPSINFO: u32 = 3;
 pub(super) const NT_AUXV: u32 = 6;
 pub(super) const NT_FILE: u32 = 0x4649_4c45;
 pub(super) const NT_X86_XSTATE: u32 = 0x202;
+pub(super) const NT_ARM_TLS: u32 = 0x401;
 pub(super) const NT_SIGINFO: u32 = 0x5349_4749;
 /// A thread's name, in a note of Dapple's own with the owner "DAPPLE". The kernel only stores the name of the process's main thread.
 pub(super) const NT_THREAD_NAME: u32 = 1;
@@ -36,9 +40,9 @@ pub struct CoreThread {
     pub signal: i32,
     /// Its general registers.
     pub registers: UserRegisters,
-    /// The SSE registers, if the file has them.
-    pub vectors: Option<Arc<[u128; 16]>>,
-    /// The extended state (XSAVE); empty if the file has none.
+    /// The registers for floating-point numbers and vectors, if the file has them.
+    pub vectors: Option<Arc<Vectors>>,
+    /// The state of the units for these, in the format of [`dapple_arch::registers::state`]; empty if the file has none.
     pub extended: Vec<u8>,
     /// Details of the signal in `signal`.
     pub info: Option<SignalInfo>,
@@ -62,6 +66,8 @@ pub struct MappedFile {
 /// The contents of all notes.
 #[derive(Debug, Default)]
 pub struct Notes {
+    /// The processor that the process ran on.
+    pub machine: Machine,
     /// The threads; the first is the one that ended the process, or was the current one when the dump was requested.
     pub threads: Vec<CoreThread>,
     /// The files that were mapped, as `NT_FILE` lists them.
@@ -82,16 +88,31 @@ impl Notes {
     pub fn add(&mut self, name: &[u8], kind: u32, bytes: &[u8]) {
         match (name, kind) {
             (b"CORE", NT_PRSTATUS) if self.threads.len() < MOST_THREADS => {
-                self.threads.extend(thread(bytes));
+                self.threads.extend(thread(self.machine, bytes));
             }
             (b"CORE", NT_FPREGSET) => {
                 if let Some(thread) = self.threads.last_mut() {
-                    thread.vectors = vectors(bytes).map(Arc::new);
+                    match self.machine {
+                        Machine::X86_64 => {
+                            thread.vectors = vectors(bytes).map(|it| Arc::new(widened(&it)));
+                        }
+                        machine => {
+                            thread.extended = units(machine, bytes);
+                            let vectors = state::vectors(machine, &thread.extended);
+                            thread.vectors = vectors.map(Arc::new);
+                        }
+                    }
                 }
             }
             (b"LINUX", NT_X86_XSTATE) => {
                 if let Some(thread) = self.threads.last_mut() {
                     thread.extended = bytes.to_vec();
+                }
+            }
+            (b"LINUX", NT_ARM_TLS) => {
+                if let (Some(thread), Some(pointer)) = (self.threads.last_mut(), word(bytes, 0)) {
+                    thread.registers.set_other(others::THREAD_POINTER, pointer);
+                    thread.registers.set_other(others::HAS_THREAD_POINTER, 1);
                 }
             }
             (b"CORE", NT_SIGINFO) => {
@@ -134,22 +155,71 @@ fn text(bytes: Option<&[u8]>) -> String {
 }
 
 /// `struct elf_prstatus`.
-fn thread(bytes: &[u8]) -> Option<CoreThread> {
-    /// The offset of `pr_reg`, a `struct user_regs_struct`.
-    const REGISTERS: usize = 112;
-    let mut words = [0; REGISTER_WORDS];
-    for (place, at) in words.iter_mut().zip((REGISTERS..).step_by(8)) {
-        *place = word(bytes, at)?;
-    }
+fn thread(machine: Machine, bytes: &[u8]) -> Option<CoreThread> {
     Some(CoreThread {
         id: ThreadId(word32(bytes, 32)?.cast_signed()),
         signal: i32::from(u16::try_from(word32(bytes, 12)? & 0xffff).ok()?),
-        registers: UserRegisters::from_words(words),
+        registers: general(machine, bytes)?,
         vectors: None,
         extended: Vec::new(),
         info: None,
         name: None,
     })
+}
+
+/// `pr_reg` of `struct elf_prstatus`, a `struct user_regs_struct`. That of aarch64 has x0 to x30, the stack pointer, the program counter and
+/// the flags; that of riscv64 the program counter and x1 to x31 (asm/ptrace.h).
+fn general(machine: Machine, bytes: &[u8]) -> Option<UserRegisters> {
+    const REGISTERS: usize = 112;
+    let word = |index: usize| word(bytes, REGISTERS + 8 * index);
+    if machine == Machine::X86_64 {
+        let mut words = [0; REGISTER_WORDS];
+        for (index, place) in words.iter_mut().enumerate() {
+            *place = word(index)?;
+        }
+        return Some(UserRegisters::from_words(words));
+    }
+    let mut registers = UserRegisters::of(machine);
+    let numbers = machine.general();
+    match machine {
+        Machine::Riscv64 => {
+            registers.set_pc(Address(word(0)?));
+            for number in numbers.skip(1) {
+                registers.set(number, word(number.into())?);
+            }
+        }
+        _ => {
+            for number in numbers.clone() {
+                registers.set(number, word(number.into())?);
+            }
+            registers.set_pc(Address(word(numbers.len())?));
+            registers.set_flags(word(numbers.len() + 1)?);
+        }
+    }
+    Some(registers)
+}
+
+/// The registers for floating-point numbers and vectors of `struct user_fpsimd_state` (aarch64) or `struct __riscv_d_ext_state`, in the format
+/// of [`state`].
+fn units(machine: Machine, bytes: &[u8]) -> Vec<u8> {
+    let mut units = state::empty(machine);
+    let size = machine.vector_size();
+    let (floats, words) = bytes.split_at(bytes.len().min(32 * size));
+    for (number, value) in machine.vectors().zip(floats.chunks_exact(size)) {
+        let mut wide = [0; 16];
+        wide[..size].copy_from_slice(value);
+        let _ = state::set_bits(machine, &mut units, number, u128::from_le_bytes(wide));
+    }
+    // aarch64: fpsr, fpcr. riscv64: fcsr, which is the third of ours.
+    let first = match machine {
+        Machine::Riscv64 => FIRST_CONTROL + 2,
+        _ => FIRST_CONTROL,
+    };
+    for (number, at) in (first..).zip((0..words.len()).step_by(4)).take(2) {
+        let value = word32(words, at).unwrap_or(0);
+        let _ = state::set_bits(machine, &mut units, number, value.into());
+    }
+    units
 }
 
 /// The SSE registers of `struct user_fpregs_struct`, an FXSAVE area (Intel SDM, volume 1, §10.5.1).

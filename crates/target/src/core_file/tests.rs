@@ -54,7 +54,7 @@ fn written(test: &str) -> Written {
         id: ThreadId(id),
         signal: libc::SIGSEGV,
         registers: UserRegisters::from_words([STACK; REGISTER_WORDS]),
-        vectors: Some([7; 16]),
+        vectors: Some([7; 32]),
         extended: vec![3; 832],
         info: Some(SignalInfo {
             number: libc::SIGSEGV,

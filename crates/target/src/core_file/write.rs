@@ -8,6 +8,8 @@ use crate::memory_map::Mapping;
 use crate::signal_info::SignalInfo;
 use crate::{Address, ThreadId, signals};
 use dapple_arch::Memory;
+use dapple_arch::registers::Vectors;
+use dapple_arch::registers::state::narrowed;
 use dapple_arch::registers::user::UserRegisters;
 use object::elf;
 use std::collections::BTreeSet;
@@ -34,7 +36,7 @@ pub struct WrittenThread {
     /// Its general registers.
     pub registers: UserRegisters,
     /// The SSE registers, `xmm0` first.
-    pub vectors: Option<[u128; 16]>,
+    pub vectors: Option<Vectors>,
     /// The extended state (XSAVE).
     pub extended: Vec<u8>,
     /// Details of the signal in `signal`.
@@ -274,9 +276,9 @@ fn note_of(bytes: &mut Vec<u8>, name: &[u8; 8], kind: u32, contents: &[u8]) {
 }
 
 /// `struct user_fpregs_struct`.
-fn area(vectors: &[u128; 16]) -> Vec<u8> {
+fn area(vectors: &Vectors) -> Vec<u8> {
     let mut bytes = vec![0; 512];
-    for (vector, at) in vectors.iter().zip((160..).step_by(16)) {
+    for (vector, at) in narrowed(vectors).iter().zip((160..).step_by(16)) {
         put(&mut bytes, at, &vector.to_le_bytes());
     }
     bytes

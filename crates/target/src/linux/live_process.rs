@@ -12,6 +12,8 @@ use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
 use dapple_arch::Memory;
+use dapple_arch::registers::Vectors;
+use dapple_arch::registers::state::{narrowed, widened};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
 use std::collections::BTreeSet;
@@ -537,12 +539,12 @@ impl Process for LiveProcess {
         ptrace::set_registers(self.actual(thread), registers)
     }
 
-    fn vectors(&self, thread: ThreadId) -> io::Result<[u128; 16]> {
-        ptrace::vectors(self.actual(thread))
+    fn vectors(&self, thread: ThreadId) -> io::Result<Vectors> {
+        ptrace::vectors(self.actual(thread)).map(|it| widened(&it))
     }
 
-    fn set_vectors(&self, thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
-        ptrace::set_vectors(self.actual(thread), vectors)
+    fn set_vectors(&self, thread: ThreadId, vectors: &Vectors) -> io::Result<()> {
+        ptrace::set_vectors(self.actual(thread), &narrowed(vectors))
     }
 
     fn x87_top(&self, thread: ThreadId) -> io::Result<[u8; 10]> {

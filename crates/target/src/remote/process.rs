@@ -9,9 +9,10 @@ use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
-use dapple_arch::Memory;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_arch::registers::{Vectors, state};
 use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
+use dapple_arch::{Machine, Memory};
 use dapple_gdb_remote::error::Support;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ const LONGEST_STEP: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct RemoteProcess {
     id: ThreadId,
+    machine: Machine,
     link: Arc<Mutex<Link>>,
     waker: Arc<Waker>,
     /// Since when the stub has been asked to stop the process.
@@ -50,6 +52,7 @@ impl RemoteProcess {
     pub(super) fn new(id: ThreadId, link: Link, waker: Arc<Waker>) -> RemoteProcess {
         RemoteProcess {
             id,
+            machine: link.layout.machine(),
             link: Arc::new(Mutex::new(link)),
             waker,
             asked: Mutex::default(),
@@ -216,6 +219,10 @@ impl Process for RemoteProcess {
         self.id
     }
 
+    fn machine(&self) -> Machine {
+        self.machine
+    }
+
     fn is_local(&self) -> bool {
         false
     }
@@ -223,6 +230,7 @@ impl Process for RemoteProcess {
     fn reopen(&self, id: ThreadId) -> io::Result<Arc<dyn Process>> {
         Ok(Arc::new(RemoteProcess {
             id,
+            machine: self.machine,
             link: Arc::clone(&self.link),
             waker: Arc::clone(&self.waker),
             asked: Mutex::default(),
@@ -448,23 +456,24 @@ impl Process for RemoteProcess {
         self.link().set_general(thread, registers)
     }
 
-    fn vectors(&self, thread: ThreadId) -> io::Result<[u128; 16]> {
-        use dapple_arch::registers::extended::Extended;
+    fn vectors(&self, thread: ThreadId) -> io::Result<Vectors> {
         let state = self.extended_state(thread)?;
-        let parsed = Extended::parse(&state);
-        parsed.map_or_else(|| not_by_stub("read vector registers"), |it| Ok(it.xmm))
+        let vectors = state::vectors(self.machine(), &state);
+        vectors.map_or_else(|| not_by_stub("read vector registers"), Ok)
     }
 
-    fn set_vectors(&self, thread: ThreadId, vectors: &[u128; 16]) -> io::Result<()> {
-        use dapple_arch::registers::extended::set_vectors;
+    fn set_vectors(&self, thread: ThreadId, vectors: &Vectors) -> io::Result<()> {
         let mut state = self.extended_state(thread)?;
-        set_vectors(&mut state, vectors);
+        state::set_vectors(self.machine(), &mut state, vectors);
         self.set_extended_state(thread, &state)
     }
 
     fn x87_top(&self, thread: ThreadId) -> io::Result<[u8; 10]> {
         use dapple_arch::registers::extended::x87_top;
-        let state = self.extended_state(thread)?;
+        let state = match self.machine {
+            Machine::X86_64 => self.extended_state(thread)?,
+            _ => return not_by_stub("read registers that the processor doesn't have"),
+        };
         x87_top(&state).map_or_else(|| not_by_stub("read x87 registers"), Ok)
     }
 

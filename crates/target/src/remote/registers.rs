@@ -1,17 +1,20 @@
 //! The registers of a thread behind a stub: from the layout that the target description gives them to the kernel's, and back.
 
+use dapple_arch::Machine;
 use dapple_arch::registers::described::{
-    ARCHITECTURE, GENERAL, REQUIRED, TAGS, extended, state, tags, unknown,
+    self, GENERAL, REQUIRED, TAGS, extended, state, tags, unknown,
 };
-use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
+use dapple_arch::registers::state::{bits, empty, set_bits};
+use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters, others};
 use dapple_gdb_remote::description::{Description, Register};
 
 /// Where a stub has the registers.
 #[derive(Debug)]
 pub(super) struct Layout {
     description: Description,
-    /// For each word of the kernel's layout, the index of its register.
-    words: [Option<usize>; REGISTER_WORDS],
+    machine: Machine,
+    /// The general registers that it has: the word of the kernel's layout, and the index of the register.
+    words: Vec<(usize, usize)>,
 }
 
 /// A register with the value that it is to get.
@@ -23,42 +26,81 @@ impl Layout {
     /// # Errors
     /// The end of a sentence that says why the process can't be debugged.
     pub(super) fn of(description: Description) -> Result<Layout, String> {
+        let has = |name: &str| description.register(name).is_some();
+        let named = description.architecture.as_deref();
+        let machine = match named {
+            Some(name) => Machine::of_description(name).ok_or_else(|| {
+                format!("its processor, {name}, is not one that can be debugged yet")
+            })?,
+            None => Machine::ALL
+                .into_iter()
+                .find(|machine| required(*machine).iter().all(|name| has(name)))
+                .ok_or("the stub doesn't say which processor's registers it has")?,
+        };
+        if !required(machine).iter().all(|name| has(name)) {
+            let name = named.unwrap_or(machine.name());
+            return Err(format!(
+                "the stub doesn't say which registers of {name} it has"
+            ));
+        }
         let index = |name: &str| {
             let mut all = description.registers.iter();
             all.position(|register| register.name == name)
         };
-        let words = GENERAL.map(index);
-        if !REQUIRED.into_iter().all(|name| index(name).is_some()) {
-            return Err(match description.architecture.as_deref() {
-                Some(name) if name != ARCHITECTURE => {
-                    format!("its processor, {name}, is not one that can be debugged yet")
-                }
-                _ => format!("the stub doesn't say which registers of {ARCHITECTURE} it has"),
-            });
-        }
-        Ok(Layout { description, words })
+        let all = match machine {
+            Machine::X86_64 => GENERAL.into_iter().zip(0..).collect(),
+            _ => described::others::general(machine),
+        };
+        let words = all
+            .into_iter()
+            .filter_map(|(name, word)| Some((word, index(name)?)));
+        Ok(Layout {
+            words: words.collect(),
+            machine,
+            description,
+        })
+    }
+
+    /// The processor.
+    pub(super) fn machine(&self) -> Machine {
+        self.machine
     }
 
     /// The registers that aren't in a packet with all of them, which has only `length` bytes.
     pub(super) fn behind(&self, length: usize) -> Vec<Register> {
-        let general = self.words.iter().flatten();
-        let general = general.filter_map(|index| self.description.registers.get(*index));
+        let general = self.words.iter();
+        let general = general.filter_map(|(_, index)| self.description.registers.get(*index));
         let behind = general.filter(|it| it.offset + it.size() > length);
         behind.cloned().collect()
     }
 
-    fn word(&self, index: usize) -> Option<&Register> {
-        self.description.registers.get(self.words[index]?)
+    /// The words of the general registers that the stub has.
+    fn general_words(&self) -> impl Iterator<Item = (usize, &Register)> {
+        let words = self.words.iter();
+        words.filter_map(|(word, index)| Some((*word, self.description.registers.get(*index)?)))
     }
 
     /// The general registers.
     pub(super) fn general(&self, all: &[Option<u8>]) -> UserRegisters {
-        let mut words = [0; REGISTER_WORDS];
-        for (index, word) in words.iter_mut().enumerate() {
-            let value = self.word(index).and_then(|register| register.value_in(all));
-            *word = value.map_or_else(|| unknown(GENERAL[index]), |bytes| widened(&bytes));
+        let value = |register: &Register| Some(widened(&register.value_in(all)?));
+        if self.machine == Machine::X86_64 {
+            let mut words: [u64; REGISTER_WORDS] = GENERAL.map(unknown);
+            for (word, register) in self.general_words() {
+                words[word] = value(register).unwrap_or(words[word]);
+            }
+            return UserRegisters::from_words(words);
         }
-        UserRegisters::from_words(words)
+        let mut registers = UserRegisters::of(self.machine);
+        for (word, register) in self.general_words() {
+            let Some(value) = value(register) else {
+                continue;
+            };
+            registers.set_other(word, value);
+            if word == others::THREAD_POINTER {
+                registers.set_other(others::HAS_THREAD_POINTER, 1);
+            }
+        }
+        registers
     }
 
     /// Changes the general registers in `all`. Returns those that have other values now.
@@ -67,19 +109,50 @@ impl Layout {
         all: &mut [Option<u8>],
         registers: &UserRegisters,
     ) -> Vec<Change<'_>> {
-        let words = registers.to_words().into_iter().enumerate();
-        let words = words.filter_map(|(index, word)| Some((self.word(index)?, word)));
-        let wanted = words.map(|(register, word)| (register, word.to_le_bytes().to_vec()));
+        let words = registers.to_words();
+        let value = |word: usize| match self.machine {
+            Machine::X86_64 => words[word],
+            _ => registers.other(word),
+        };
+        let wanted = self.general_words();
+        let wanted = wanted.map(|(word, register)| (register, value(word).to_le_bytes().to_vec()));
         changes(all, wanted)
     }
 
-    /// The state of the floating-point and vector units, in XSAVE's format.
+    /// The state of the units for floating-point numbers and vectors
+    /// ([`registers::state`](dapple_arch::registers::state)).
     pub(super) fn extended(&self, all: &[Option<u8>]) -> Vec<u8> {
-        state(|name| self.description.register(name)?.value_in(all))
+        let value = |name: &str| self.description.register(name)?.value_in(all);
+        if self.machine == Machine::X86_64 {
+            return state(value);
+        }
+        let mut state = empty(self.machine);
+        for (name, number) in described::others::extended(self.machine) {
+            if let Some(bytes) = value(&name) {
+                let _ = set_bits(self.machine, &mut state, number, wide(&bytes));
+            }
+        }
+        state
     }
 
     /// Changes the registers of these units in `all`. Returns those that have other values now.
     pub(super) fn set_extended(&self, all: &mut [Option<u8>], state: &[u8]) -> Vec<Change<'_>> {
+        let wanted: Vec<Change<'_>> = match self.machine {
+            Machine::X86_64 => self.extended_on_x86(all, state),
+            _ => {
+                let places = described::others::extended(self.machine).into_iter();
+                let wanted = places.filter_map(|(name, number)| {
+                    let register = self.description.register(&name)?;
+                    let value = bits(self.machine, state, number).ok()?;
+                    Some((register, value.to_le_bytes().to_vec()))
+                });
+                wanted.collect()
+            }
+        };
+        changes(all, wanted.into_iter())
+    }
+
+    fn extended_on_x86(&self, all: &[Option<u8>], state: &[u8]) -> Vec<Change<'_>> {
         let places = extended().filter_map(|place| {
             let register = self.description.register(&place.name)?;
             let bytes = state.get(place.offset..place.offset + place.size)?;
@@ -89,8 +162,15 @@ impl Layout {
             let now = register.value_in(all)?;
             Some((register, tags(state, &now)?))
         });
-        let wanted: Vec<Change<'_>> = places.chain(of_tags).collect();
-        changes(all, wanted.into_iter())
+        places.chain(of_tags).collect()
+    }
+}
+
+/// The registers without which a thread can't be debugged.
+fn required(machine: Machine) -> Vec<&'static str> {
+    match machine {
+        Machine::X86_64 => REQUIRED.to_vec(),
+        _ => machine.names().to_vec(),
     }
 }
 
@@ -119,8 +199,13 @@ fn changes<'a>(
 
 /// A little-endian number of at most 8 bytes.
 fn widened(bytes: &[u8]) -> u64 {
-    let mut wide = [0; 8];
+    wide(bytes) as u64
+}
+
+/// A little-endian number of at most 16 bytes.
+fn wide(bytes: &[u8]) -> u128 {
+    let mut wide = [0; 16];
     let places = wide.iter_mut().zip(bytes);
     places.for_each(|(to, from)| *to = *from);
-    u64::from_le_bytes(wide)
+    u128::from_le_bytes(wide)
 }

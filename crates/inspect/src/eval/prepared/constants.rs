@@ -10,7 +10,7 @@ use crate::eval::run;
 use crate::frame::{Frame, StackCache};
 use crate::values::known::Known;
 use crate::values::{Number, Reader, Value};
-use dapple_arch::registers::{PC, Registers};
+use dapple_arch::registers::Registers;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{PointerKind, TypeKind};
 
@@ -41,8 +41,8 @@ impl Maker<'_> {
     }
 
     fn statically<T>(&self, ask: impl FnOnce(&Frame, &Reader<'_>) -> Option<T>) -> Option<T> {
-        let mut registers = Registers::default();
-        registers.set(PC, Some(self.address.0));
+        let mut registers = Registers::of(self.module.module.machine());
+        registers.set_pc(Some(self.address.0));
         let lookup = self.module.to_file(self.address);
         let calls = self.module.module.inlined_at(lookup).len();
         let frame = StackCache::new(ThreadId(0), 0, registers)

@@ -7,7 +7,6 @@ use crate::eval::run::arithmetic::{binary_on_numbers, compare_pointers, type_lit
 use crate::eval::run::{cast, promoted};
 use crate::values::{Number, number_of};
 use crate::{Address, ThreadId};
-use dapple_arch::registers::{FP, PC, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 use std::cell::Cell;
@@ -88,12 +87,14 @@ impl<'a> Machine<'a> {
             }
             Node::Named(register) => {
                 let value = self.thread.registers.get(*register)?;
-                Some(match *register {
-                    PC | SP | FP => Number::Pointer {
+                let machine = self.thread.registers.machine();
+                let pointers = [machine.pc(), machine.sp(), machine.fp()];
+                Some(match pointers.contains(register) {
+                    true => Number::Pointer {
                         address: value,
                         target: None,
                     },
-                    _ => Number::integer(value.into(), 8, true),
+                    false => Number::integer(value.into(), 8, true),
                 })
             }
         }

@@ -8,7 +8,8 @@ use crate::eval::run::{is_negative, promoted};
 use crate::modules::{LoadedModule, Modules};
 use crate::values::{Number, number_of};
 use crate::{Address, Memory};
-use dapple_arch::registers::{FP, FS_BASE, NAMES, PC, SP, named};
+use dapple_arch::Machine;
+use dapple_arch::registers::FS_BASE;
 use dapple_symbols::cfi::CfaRule;
 use dapple_symbols::fixed_location::FixedLocation;
 use dapple_symbols::functions::Language;
@@ -53,14 +54,13 @@ pub(super) struct Maker<'a> {
 }
 
 /// The value of a variable in a register, plus a number.
-fn in_register(register: u16, more: u64, type_: &Arc<Type>) -> Option<Node> {
+fn in_register(machine: Machine, register: u16, more: u64, type_: &Arc<Type>) -> Option<Node> {
     let shape = Shape::of(Arc::clone(type_)).filter(|shape| shape.size <= 8)?;
     let is_real = matches!(type_.kind, TypeKind::Base(Encoding::Float));
-    if register < PC {
+    if machine.general().contains(&register) {
         return Some(Node::Register(register, more, shape));
     }
-    let number = named::VECTORS.contains(&register) && is_real;
-    let number = number.then(|| register - named::VECTORS.start)?;
+    let number = machine.vector_index(register).filter(|_| is_real)?;
     Some(Node::Vector(u8::try_from(number).ok()?, shape))
 }
 
@@ -85,6 +85,10 @@ impl<'a> Maker<'a> {
             statics: OnceCell::new(),
             names_thread: Cell::new(false),
         })
+    }
+
+    fn machine(&self) -> Machine {
+        self.module.module.machine()
     }
 
     pub(super) fn language(&self) -> Language {
@@ -260,11 +264,13 @@ impl<'a> Maker<'a> {
                 Made::Memory(Place::Near(register, offset), type_)
             }
             FixedLocation::Register(register) => {
-                Made::Value(in_register(register, 0, &type_)?, type_)
+                Made::Value(in_register(self.machine(), register, 0, &type_)?, type_)
             }
             FixedLocation::Sum(register, more) => {
                 let node = match register {
-                    Some(register @ ..PC) => in_register(register, more, &type_)?,
+                    Some(register) if self.machine().general().contains(&register) => {
+                        in_register(self.machine(), register, more, &type_)?
+                    }
                     Some(_) => return None,
                     None => self.fixed(more, &type_)?,
                 };
@@ -276,7 +282,8 @@ impl<'a> Maker<'a> {
                 program.filter(|program| program.id == self.module.id)?;
                 let distance = self.module.module.thread_local_distance()?;
                 let from = i64::try_from(offset).ok()? - i64::try_from(distance).ok()?;
-                (from < 0).then_some(())?;
+                // Blocks are below the thread pointer on x86-64 alone.
+                (from < 0 && self.machine() == Machine::X86_64).then_some(())?;
                 Made::Memory(Place::Near(FS_BASE, from), type_)
             }
         })
@@ -301,10 +308,7 @@ impl<'a> Maker<'a> {
                 self.names_thread.set(true);
                 return Some(Made::Number(Node::Thread));
             }
-            "pc" => PC,
-            "sp" => SP,
-            "fp" => FP,
-            name => (0u16..).zip(NAMES).find(|(_, known)| *known == name)?.0,
+            name => self.machine().named(name)?,
         };
         Some(Made::Number(Node::Named(number)))
     }

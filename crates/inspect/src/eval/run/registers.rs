@@ -3,15 +3,16 @@
 use super::{Fault, Runner, arithmetic};
 use crate::eval::ir::{Expression, Kind};
 use crate::values::{Number, Value};
+use dapple_arch::Machine;
 use dapple_arch::extended_floats::{from_extended, to_extended};
-use dapple_arch::registers::named::{self, Holds, Named, RFLAGS, STACK, VECTORS};
-use dapple_arch::registers::{FS_BASE, PC, extended};
+use dapple_arch::registers::named::{self, Holds, Named, STACK};
+use dapple_arch::registers::state;
 use dapple_target::suggest::nearest;
 
 /// The register `name`, without the `$`.
-fn find(name: &str, at: usize) -> Result<Named, Fault> {
-    Named::find(name).ok_or_else(|| {
-        if named::vector(name).is_some() {
+fn find(machine: Machine, name: &str, at: usize) -> Result<Named, Fault> {
+    Named::find(machine, name).ok_or_else(|| {
+        if named::vector(machine, name).is_some() {
             let why = format!(
                 "`${name}` is too wide for a number; it has lanes: `${name}.f32[0]`, `${name}.i64[3]`"
             );
@@ -21,14 +22,27 @@ fn find(name: &str, at: usize) -> Result<Named, Fault> {
             let why = format!("there is no `${name}`: values that were shown have no numbers here");
             return Fault::new(at, why);
         }
-        let names: Vec<String> = named::names().collect();
+        let names: Vec<String> = named::names(machine);
         let near = nearest(name, names.iter().map(String::as_str));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean `${near}`?"));
         Fault::new(at, format!("there is no register `${name}`{hint}"))
     })
 }
 
+/// The segment registers: x86-64 alone has them.
+fn segments_of(machine: Machine) -> &'static [(u16, &'static str)] {
+    match machine {
+        Machine::X86_64 => &named::SEGMENTS,
+        _ => &[],
+    }
+}
+
 impl Runner<'_> {
+    /// Whose registers the frame has.
+    fn machine(&self) -> Machine {
+        self.frame.physical.registers.machine()
+    }
+
     /// The register, or lane of a register, that an expression denotes. `None`: it denotes neither.
     pub(super) fn register_meant(&self, expression: &Expression) -> Result<Option<Named>, Fault> {
         if self.scope.is_some() {
@@ -48,7 +62,7 @@ impl Runner<'_> {
         };
         match &expression.kind {
             Kind::Register(name) if !name.starts_with("exception") && name != "thread" => {
-                find(name, expression.at).map(Some)
+                find(self.machine(), name, expression.at).map(Some)
             }
             Kind::Index { base, index } => {
                 let Some((register, kind, at)) = lanes_of(base) else {
@@ -57,16 +71,18 @@ impl Runner<'_> {
                 let Number::Integer { value, .. } = self.number(index)? else {
                     return Err(self.fault(index, "is no index: it is not an integer"));
                 };
-                let lane = Named::lane(&register, &kind, value).transpose();
+                let lane = Named::lane(self.machine(), &register, &kind, value).transpose();
                 lane.map_err(|why| Fault::new(at, why))
             }
             Kind::Member { .. } => match lanes_of(expression) {
                 None => Ok(None),
-                Some((register, kind, at)) => match named::lanes(&register, &kind) {
-                    None => Ok(None),
-                    Some(Ok(lanes)) => Err(Fault::new(at, lanes.all)),
-                    Some(Err(why)) => Err(Fault::new(at, why)),
-                },
+                Some((register, kind, at)) => {
+                    match named::lanes(self.machine(), &register, &kind) {
+                        None => Ok(None),
+                        Some(Ok(lanes)) => Err(Fault::new(at, lanes.all)),
+                        Some(Err(why)) => Err(Fault::new(at, why)),
+                    }
+                }
             },
             _ => Ok(None),
         }
@@ -102,17 +118,17 @@ impl Runner<'_> {
 
     fn register_bits(&self, number: u16, at: usize) -> Result<u128, Fault> {
         let physical = &self.frame.physical;
-        let name = named::name_of(number);
+        let name = named::name_of(self.machine(), number);
         let lost = || {
             let why = format!("register `${name}` was not saved in this frame");
             Fault::new(at, why)
         };
-        if VECTORS.contains(&number) {
+        let machine = self.machine();
+        if let Some(index) = machine.vector_index(number) {
             let vectors = physical.vectors.as_deref().ok_or_else(lost)?;
-            let vector = vectors.get(usize::from(number - VECTORS.start));
-            return vector.copied().ok_or_else(lost);
+            return vectors.get(index).copied().ok_or_else(lost);
         }
-        if number <= PC || number == FS_BASE {
+        if machine.name_of(number).is_some() || number == machine.thread_pointer() {
             let value = physical.registers.get(number).ok_or_else(lost)?;
             return Ok(value.into());
         }
@@ -121,16 +137,17 @@ impl Runner<'_> {
         let (kernels, state) = live
             .and_then(|live| live.of(self.frame.id.thread))
             .ok_or_else(lost)?;
-        if number == RFLAGS {
+        if state::is_flags(machine, number) {
             return Ok(kernels.flags().into());
         }
-        let mut segments = named::SEGMENTS.iter();
+        let mut segments = segments_of(machine).iter();
         if let Some((_, segment)) = segments.find(|(known, _)| *known == number) {
             let segments = kernels.segments();
             let found = segments.iter().find(|(name, _)| name == segment);
             return found.map(|(_, value)| (*value).into()).ok_or_else(lost);
         }
-        extended::bits(&state, number).map_err(|why| Fault::new(at, format!("`${name}` {why}")))
+        state::bits(machine, &state, number)
+            .map_err(|why| Fault::new(at, format!("`${name}` {why}")))
     }
 
     /// The bits that represent `number` in `register`. An integer that doesn't fit is an error, unless an operator has computed it
@@ -184,14 +201,14 @@ impl Runner<'_> {
     /// Fails with the reason if a register can't be set at all.
     pub(super) fn check_settable(&self, register: Named, at: usize) -> Result<(), Fault> {
         let number = register.number;
-        let is_segment = named::SEGMENTS.iter().any(|(known, _)| *known == number);
+        let is_segment = { segments_of(self.machine()).iter() }.any(|(known, _)| *known == number);
         if is_segment {
-            let name = named::name_of(number);
+            let name = named::name_of(self.machine(), number);
             let why = format!("`${name}` can't be set: the system keeps it for itself");
             return Err(Fault::new(at, why));
         }
         // Fails if the x87 register is empty: setting its bits wouldn't make it a used one.
-        if STACK.contains(&number) {
+        if self.machine() == Machine::X86_64 && STACK.contains(&number) {
             self.register_bits(number, at)?;
         }
         Ok(())

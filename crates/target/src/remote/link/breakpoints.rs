@@ -2,27 +2,37 @@
 
 use super::Link;
 use crate::ThreadId;
-use dapple_arch::trap::TRAP;
 use dapple_gdb_remote::client::BreakpointKind;
 use dapple_gdb_remote::error::Support;
 use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
 use std::io;
 
-/// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets").
-const SIZE: u64 = 1;
-
 impl Link {
+    /// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets"). The code there is as the program has it: stubs
+    /// don't show breakpoints.
+    fn breakpoint_size(&mut self, address: u64) -> u64 {
+        let mut code = [0; 4];
+        let machine = self.layout.machine();
+        if machine.instruction_alignment() > 1 {
+            let count = self.read(address, &mut code);
+            return machine.breakpoint_kind(&code[..count]);
+        }
+        machine.breakpoint_kind(&[])
+    }
+
     /// Sends that a breakpoint is to be inserted.
     fn send_inserted(&mut self, address: u64) -> io::Result<Support> {
         let kind = BreakpointKind::Software;
-        let inserted = self.client.insert_breakpoint(kind, address, SIZE);
+        let size = self.breakpoint_size(address);
+        let inserted = self.client.insert_breakpoint(kind, address, size);
         self.noted(inserted)
     }
 
     /// Sends that a breakpoint is to be removed: from the memory of the process whose thread is chosen.
     fn send_removed(&mut self, address: u64) -> io::Result<Support> {
         let kind = BreakpointKind::Software;
-        let removed = self.client.remove_breakpoint(kind, address, SIZE);
+        let size = self.breakpoint_size(address);
+        let removed = self.client.remove_breakpoint(kind, address, size);
         self.noted(removed)
     }
 
@@ -82,7 +92,8 @@ impl Link {
         if self.breakpoints.contains(&pc.0) {
             return true;
         }
-        let before = pc.offset(-1);
+        let behind = self.layout.machine().behind_trap();
+        let before = pc.offset(-behind.cast_signed());
         if self.breakpoints.contains(&before.0) {
             registers.set_pc(before);
             return self.set_general(thread, &registers).is_ok();
@@ -97,11 +108,12 @@ impl Link {
             return false;
         };
         let pc = registers.pc();
-        let mut byte = [0];
-        if self.read(pc.0, &mut byte) == 0 || byte[0] != TRAP {
+        let mut code = [0; 4];
+        let count = self.read(pc.0, &mut code);
+        let Some(size) = self.layout.machine().trap_size(&code[..count]) else {
             return false;
-        }
-        registers.set_pc(pc.offset(1));
+        };
+        registers.set_pc(pc.offset(size.cast_signed()));
         self.set_general(thread, &registers).is_ok()
     }
 
