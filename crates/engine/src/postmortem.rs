@@ -528,7 +528,7 @@ impl Live for PostMortem {
         pointers
             .filter_map(|thread| {
                 let registers = thread.registers.to_dwarf();
-                let pointer = registers.get(dapple_arch::registers::FS_BASE)?;
+                let pointer = registers.thread_pointer()?;
                 Some((thread.id, pointer))
             })
             .collect()

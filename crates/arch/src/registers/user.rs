@@ -153,6 +153,17 @@ impl UserRegisters {
         self.set(self.1.pc(), pc.0);
     }
 
+    /// The integer or pointer that a function was called with, at whose first instruction the thread is. `None`: it is on the stack.
+    pub fn argument(&self, index: usize) -> Option<u64> {
+        let number = self.1.arguments().get(index)?;
+        Some(self.word(*number))
+    }
+
+    /// The integer or pointer that the function has returned from which the thread has just come.
+    pub fn result(&self) -> u64 {
+        self.word(self.1.results()[0])
+    }
+
     /// A word of another machine than x86-64 ([`others`]).
     pub fn other(&self, index: usize) -> u64 {
         match self.1 {

@@ -12,6 +12,7 @@
 //! the copied instruction has been executed: [`Caves::original`].
 
 use crate::Address;
+use dapple_arch::Machine;
 use dapple_arch::displaced::{CopiedCode, ROOM, copy};
 use dapple_arch::instructions::decode;
 use dapple_target::linux::guardian::{CopyNote, Guardian};
@@ -112,6 +113,9 @@ impl Caves {
         memory: &dyn Process,
         mut guardian: Option<&mut Guardian>,
     ) -> Option<Copy> {
+        if memory.machine() != Machine::X86_64 {
+            return None;
+        }
         let instruction = decode(address, code)?;
         let mut caves: Vec<&mut Cave> = self.caves.iter_mut().collect();
         caves.sort_by_key(|c| c.start.0.abs_diff(address.0));

@@ -12,6 +12,7 @@ use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
 use crate::breakpoints::trampolines::Trampolines;
 use crate::breakpoints::trap_handling::Handling;
+use dapple_arch::Machine;
 use dapple_arch::Memory;
 use dapple_arch::instructions::{LONGEST, decode};
 use dapple_arch::jump_site::JUMP;
@@ -467,8 +468,12 @@ impl PatchedMemory {
             Some(None) => {
                 let mut code = [0; 16];
                 let length = self.read_some(address, &mut code);
-                let instruction = decode(address, &code[..length]);
-                let is_long = instruction.is_some_and(|i| i.len() > 1);
+                let is_long = match self.process.machine() {
+                    Machine::X86_64 => {
+                        decode(address, &code[..length]).is_some_and(|i| i.len() > 1)
+                    }
+                    _ => false,
+                };
                 if let Some(site) = self.sites.get_mut(&address) {
                     site.is_long = Some(is_long);
                 }

@@ -7,9 +7,9 @@
 
 use super::Owner;
 use crate::{Address, Error, ThreadId};
-use dapple_arch::registers::named::{FLAGS, RFLAGS, SETTABLE, name_of as register_name};
+use dapple_arch::registers::named::{FLAGS, SETTABLE, name_of as register_name};
+use dapple_arch::registers::state;
 use dapple_arch::registers::user::UserRegisters;
-use dapple_arch::registers::{PC, SP, extended};
 use dapple_inspect::calls::{CallOptions, CallThreads};
 use dapple_inspect::eval::calls::Calls;
 use dapple_inspect::eval::{self, Parsed, Statement};
@@ -252,6 +252,7 @@ impl Owner {
             extended: None,
             pieces: Vec::new(),
         };
+        let machine = self.process().machine();
         for change in changes {
             match change {
                 Change::Memory { address, bytes } => new.pieces.push((*address, bytes.clone())),
@@ -266,15 +267,17 @@ impl Owner {
                     let home = home.map_err(Error::Expression)?;
                     let merge = |before| merged(before, *skip, *count, *value);
                     match home {
-                        Home::Live(number) if extended::has(number) => {
+                        Home::Live(number) if state::has(machine, number) => {
                             self.change_extended(thread, number, merge, &mut new)?;
                         }
-                        Home::Live(RFLAGS) => change_flags(merge, &mut new.registers)?,
+                        Home::Live(number) if state::is_flags(machine, number) => {
+                            change_flags(merge, &mut new.registers)?
+                        }
                         Home::Live(number) => {
                             let before = new.registers.to_dwarf().get(number).unwrap_or(0);
                             let after = merge(before.into()) as u64;
                             if skip + count > 64 || !new.registers.set(number, after) {
-                                let name = register_name(number);
+                                let name = register_name(self.process().machine(), number);
                                 return Err(refused(format!("register {name} can't be set")));
                             }
                         }
@@ -300,10 +303,11 @@ impl Owner {
             Some(state) => state,
             none => none.insert(self.process().extended_state(thread).map_err(system)?),
         };
-        let name = register_name(number);
+        let name = register_name(self.process().machine(), number);
         let unfit = |why| refused(format!("register {name} {why}"));
-        let before = extended::bits(state, number).map_err(unfit)?;
-        extended::set_bits(state, number, merge(before)).map_err(unfit)
+        let machine = self.process().machine();
+        let before = state::bits(machine, state, number).map_err(unfit)?;
+        state::set_bits(machine, state, number, merge(before)).map_err(unfit)
     }
 
     /// Adds to `pieces` the change of a register that an inner frame has saved at `address`.
@@ -338,7 +342,7 @@ impl Owner {
         } = new;
         let before = now.to_dwarf();
         let after = registers.to_dwarf();
-        let moved = before.get(PC) != after.get(PC);
+        let moved = before.pc() != after.pc();
         let is_other = before != after || now.flags() != registers.flags();
         if moved {
             self.require_code(registers.pc())?;
@@ -372,13 +376,14 @@ impl Owner {
     /// Where the value of a register of the frame at `level` is (0: the innermost). The error is a sentence that says why it can't be set.
     fn home(&mut self, thread: ThreadId, number: u16, level: usize) -> Result<Home, String> {
         let lost = || {
-            let name = register_name(number);
+            let name = register_name(self.process().machine(), number);
             format!(
                 "register {name} can't be set in this frame: a call further in has not saved it"
             )
         };
-        if level > 0 && matches!(number, PC | SP) {
-            let name = register_name(number);
+        let machine = self.process().machine();
+        if level > 0 && [machine.pc(), machine.sp()].contains(&number) {
+            let name = register_name(self.process().machine(), number);
             return Err(format!(
                 "register {name} can be set in the innermost frame only"
             ));

@@ -10,7 +10,6 @@ use crate::event::StopReason;
 use crate::step::{Action, Touch};
 use crate::stops::{How, Mode};
 use crate::{Address, ThreadId, step};
-use dapple_arch::abi::FIRST_ARGUMENT;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::Slot;
 use dapple_inspect::frame::FrameId;
@@ -213,7 +212,7 @@ impl Owner {
         if stepping.made.is_some() {
             return self.began_followed(thread, registers);
         }
-        let argument = registers.to_dwarf().get(FIRST_ARGUMENT);
+        let argument = registers.argument(0);
         let entered = |it: &Activation| Some(it.state.0) == argument;
         let Some(state) = stepping.step.find_activation(entered).map(|it| it.state) else {
             return false;

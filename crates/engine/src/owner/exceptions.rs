@@ -15,7 +15,6 @@ use crate::breakpoints::site::Reason;
 use crate::event::{ExceptionKind, StopReason};
 use crate::{Address, Error, ThreadId};
 use dapple_arch::Memory;
-use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::eval::Parsed;
 use dapple_inspect::exceptions::cpp::{Object, Space};
@@ -185,7 +184,9 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         hooks.extend(places.map(|symbol| {
             let start = module.to_process(symbol.address);
             let at = match hook {
-                Hook::GivesUp => uncaught::terminate_target(start, symbol.size, memory),
+                Hook::GivesUp => {
+                    uncaught::terminate_target(module.module.machine(), start, symbol.size, memory)
+                }
                 _ => None,
             };
             (hook, at.unwrap_or(start))
@@ -227,9 +228,8 @@ impl Owner {
 
     /// The message of the panic of a thread at `rust_panic`, which has these registers.
     pub(super) fn panic_text(&self, registers: &UserRegisters) -> String {
-        let registers = registers.to_dwarf();
-        let argument = |number: u16| registers.get(number).map(Address);
-        let message = match (argument(FIRST_ARGUMENT), argument(SECOND_ARGUMENT)) {
+        let argument = |index| registers.argument(index).map(Address);
+        let message = match (argument(0), argument(1)) {
             (Some(data), Some(table)) => rust::message(self.memory(), data, table),
             _ => None,
         };
@@ -268,46 +268,42 @@ impl Owner {
         if self.is_vfork_child(thread) {
             return None;
         }
-        let registers = self.registers(thread)?.to_dwarf();
-        let argument = |number: u16| registers.get(number).map(Address);
+        let registers = self.registers(thread)?;
+        let argument = |index| registers.argument(index).map(Address);
         let (kind, exception) = match hook {
             Hook::Throw => {
                 let object = Object {
-                    at: argument(FIRST_ARGUMENT)?,
-                    type_info: argument(SECOND_ARGUMENT)?,
+                    at: argument(0)?,
+                    type_info: argument(1)?,
                 };
                 self.thrown(thread, object, ExceptionKind::Throw)?
             }
             Hook::Rethrow => {
-                let object = self.space().of_header(argument(FIRST_ARGUMENT)?)?;
+                let object = self.space().of_header(argument(0)?)?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::RethrowPointer => {
-                let pointer = self.memory().read_u64(argument(FIRST_ARGUMENT)?).ok()?;
+                let pointer = self.memory().read_u64(argument(0)?).ok()?;
                 let object = self.space().of_object(Address(pointer))?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::Catch => {
-                let object = self.space().of_header(argument(FIRST_ARGUMENT)?)?;
+                let object = self.space().of_header(argument(0)?)?;
                 self.caught(thread, object)?
             }
             Hook::GivesUp => self.gives_up(thread)?,
             Hook::PanicBegins => {
-                let place = rust::location(self.memory(), argument(FIRST_ARGUMENT)?);
+                let place = rust::location(self.memory(), argument(0)?);
                 self.control(thread).panic_place = place;
                 return None;
             }
-            Hook::Panic => self.panicked(
-                thread,
-                argument(FIRST_ARGUMENT)?,
-                argument(SECOND_ARGUMENT)?,
-            )?,
-            Hook::SanitizerWrites => self.sanitizer_writes(thread, argument(FIRST_ARGUMENT)?)?,
+            Hook::Panic => self.panicked(thread, argument(0)?, argument(1)?)?,
+            Hook::SanitizerWrites => self.sanitizer_writes(thread, argument(0)?)?,
             Hook::CheckFailed => {
                 self.exceptions.writing.check_failed();
                 return None;
             }
-            Hook::FutureDropped => self.future_dropped(thread, at, argument(FIRST_ARGUMENT)?)?,
+            Hook::FutureDropped => self.future_dropped(thread, at, argument(0)?)?,
             Hook::LeakCheck => {
                 self.leave_out_leak_check(thread);
                 return None;

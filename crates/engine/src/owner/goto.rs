@@ -7,7 +7,6 @@
 use super::Owner;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId, unwind};
-use dapple_arch::abi::CALLEE_SAVED;
 use dapple_arch::registers::Registers;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::PhysicalFrame;
@@ -89,7 +88,7 @@ impl Owner {
         }
         let now = registers.to_dwarf();
         let mut then = now;
-        then.set(dapple_arch::registers::PC, Some(target.0));
+        then.set_pc(Some(target.0));
         self.same_stack(now, then).map_err(refused)?;
         let expected = match target == registers.pc() {
             true => Vec::new(),
@@ -153,11 +152,10 @@ impl Owner {
 
 /// The values of the callee-saved registers, and of SP and PC.
 pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
-    let sp = [dapple_arch::registers::SP, dapple_arch::registers::PC];
-    CALLEE_SAVED
-        .iter()
-        .chain(&sp)
-        .map(|number| registers.get(*number))
+    let machine = registers.machine();
+    let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
+    kept.chain([machine.sp(), machine.pc()])
+        .map(|number| registers.get(number))
         .collect()
 }
 

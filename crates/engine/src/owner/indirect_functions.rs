@@ -8,7 +8,6 @@ use super::Owner;
 use crate::breakpoints::indirect_function::IndirectFunction;
 use crate::breakpoints::site::Reason;
 use crate::{Address, ThreadId};
-use dapple_arch::abi::RESULT;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::indirect::Slot;
@@ -102,10 +101,10 @@ impl Owner {
 
     /// Called when a thread has come to a resolver: inserts a site at the return address, to see the result there.
     pub(super) fn resolver_called(&mut self, thread: ThreadId, resolver: Address) {
-        let Some(sp) = self.registers(thread).map(|registers| registers.sp()) else {
+        let Some(registers) = self.registers(thread) else {
             return;
         };
-        let Ok(returns_to) = self.memory().read_u64(Address(sp)).map(Address) else {
+        let Some((returns_to, sp)) = self.returns_to(&registers) else {
             return;
         };
         if let Err(error) = self.insert_site(returns_to, Reason::ResolverReturn) {
@@ -116,7 +115,7 @@ impl Owner {
             thread,
             resolver,
             returns_to,
-            sp: sp.wrapping_add(8),
+            sp,
         });
     }
 
@@ -133,7 +132,7 @@ impl Owner {
         };
         let call = self.indirect_functions.under_way.remove(index);
         self.forget_returns_to(at);
-        let Some(target) = registers.to_dwarf().get(RESULT).map(Address) else {
+        let Some(target) = Some(Address(registers.result())) else {
             return;
         };
         let is_code = self

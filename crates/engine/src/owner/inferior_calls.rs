@@ -19,8 +19,7 @@ use super::activity::Activity;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
-use dapple_arch::abi::RESULT;
-use dapple_arch::instructions::decode;
+use dapple_arch::code::decode;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{Call, CallOptions, CallThreads, MOST_LEFT, PreparedCall, Returned};
 use dapple_inspect::inspect::Inspect;
@@ -248,9 +247,9 @@ impl Owner {
         let entry = program.to_process(program.module.entry());
         let mut code = [0; 16];
         let length = self.memory().read_some(entry, &mut code);
-        let first = decode(entry, &code[..length]);
+        let first = decode(self.process().machine(), &code[..length], entry);
         let first = first.ok_or("the program's entry point can't be read")?;
-        Ok(entry.offset(first.len() as i64))
+        Ok(first.next())
     }
 
     fn save(&mut self, thread: ThreadId) -> Option<Saved> {
@@ -412,7 +411,10 @@ impl Owner {
     ) -> Result<Value, Error> {
         let registers = self.result_registers(thread);
         let registers = registers.ok_or(Error::NoSuchThread(thread))?;
-        let result = registers.general.get(RESULT).unwrap_or(0);
+        let result = registers
+            .general
+            .get(registers.general.machine().results()[0])
+            .unwrap_or(0);
         let own = || {
             let module = self.modules().iter().next().cloned();
             module.ok_or(Error::NoSuchThread(thread))

@@ -14,7 +14,7 @@ use crate::breakpoints::wanted::{
     BreakpointState, FunctionBreakpoint, InstructionBreakpoint, LineBreakpoint,
 };
 use crate::{Address, Event, ThreadId};
-use dapple_arch::instructions::decode;
+use dapple_arch::code::decode;
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use std::path::Path;
@@ -156,6 +156,7 @@ impl Owner {
     /// `None`: an instruction begins at the address, or that can't be found out.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
         let module = self.modules().at(address)?;
+        let machine = module.module.machine();
         let file = module.to_file(address);
         let row = module.module.row_at(file).map(|row| row.range.start);
         let symbol = || module.module.symbol_at(file).map(|symbol| symbol.address);
@@ -167,8 +168,7 @@ impl Owner {
         while at < address {
             let mut code = [0; 16];
             let length = self.memory().read_some(at, &mut code);
-            let instruction = decode(at, code.get(..length)?)?;
-            let next = Address(instruction.next_ip());
+            let next = decode(machine, code.get(..length)?, at)?.next();
             if next > address {
                 return Some(Refusal::inside(address, at, next));
             }

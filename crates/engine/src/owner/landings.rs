@@ -10,8 +10,8 @@ use super::Owner;
 use crate::breakpoints::site::Reason;
 use crate::step::Landing;
 use crate::{Address, ThreadId};
-use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD, SECOND_ARGUMENT};
-use dapple_arch::registers::FS_BASE;
+use dapple_arch::Machine;
+use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 
@@ -43,7 +43,7 @@ impl Owner {
         if self.modules().iter().any(|m| m.landing_hook() == Some(pc)) {
             return Some(Leap {
                 how: Landing::Thrown,
-                to: registers.to_dwarf().get(SECOND_ARGUMENT).map(Address),
+                to: registers.argument(1).map(Address),
             });
         }
         self.is_at_jump_hook(pc).then(|| Leap {
@@ -73,9 +73,12 @@ impl Owner {
     /// Two readings of the address in a field of the `jmp_buf` that `longjmp` was called with: decoded, for glibc, which encodes it
     /// (`PTR_MANGLE`); and as it is, for musl. `None`: memory can't be read.
     fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
+        if registers.machine() != Machine::X86_64 {
+            return None;
+        }
         let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
         let kept = self.memory().read_u64(buffer.offset(field)).ok()?;
-        let block = Address(registers.to_dwarf().get(FS_BASE)?);
+        let block = Address(registers.to_dwarf().thread_pointer()?);
         let guard = self.memory().read_u64(block.offset(POINTER_GUARD)).ok()?;
         Some([kept.rotate_right(17) ^ guard, kept].map(Address))
     }

@@ -6,6 +6,7 @@
 
 use super::Owner;
 use crate::Address;
+use dapple_arch::Machine;
 use dapple_arch::instructions::{LONGEST, decode, is_repeatable};
 use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Resume;
@@ -60,6 +61,9 @@ impl Owner {
         }
         let mut code = [0; LONGEST];
         let length = self.memory().read_some(at, &mut code);
+        if self.process().machine() != Machine::X86_64 {
+            return false;
+        }
         let instruction = decode(at, &code[..length]);
         instruction.is_some_and(|it| is_repeatable(&it))
     }

@@ -181,7 +181,7 @@ impl Live for Owner {
         let of = |thread: ThreadId| {
             let known = self.threads.get(thread)?.registers;
             let registers = known.or_else(|| self.process().registers(thread).ok())?;
-            let pointer = registers.to_dwarf().get(dapple_arch::registers::FS_BASE)?;
+            let pointer = registers.to_dwarf().thread_pointer()?;
             Some((thread, pointer))
         };
         first.chain(others).take(most).filter_map(of).collect()

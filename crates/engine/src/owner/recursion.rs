@@ -31,6 +31,10 @@ impl Owner {
             return;
         }
         stepping.inside = 0;
+        // Where calls leave the return address in a register, it has no place of its own that is known.
+        if self.process().machine().link().is_some() {
+            return;
+        }
         let place = stepping.step.return_place(address, height, self.memory());
         let Some(place) = place.filter(|place| place.0.is_multiple_of(WORD)) else {
             return;

@@ -8,8 +8,7 @@ use super::Owner;
 use super::goto::{has_rules, kept};
 use crate::event::StopReason;
 use crate::{Error, unwind};
-use dapple_arch::abi::CALLEE_SAVED;
-use dapple_arch::registers::{NAMES, Registers};
+use dapple_arch::registers::Registers;
 use dapple_inspect::frame::{FrameId, PhysicalFrame};
 use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::coroutines::Activation;
@@ -62,11 +61,10 @@ impl Owner {
         let Some((module, body, entry)) = body else {
             return refuse("it has no debug information".into());
         };
-        if let Some(lost) = CALLEE_SAVED
-            .iter()
-            .find(|r| physical.registers.get(**r).is_none())
-        {
-            let lost = NAMES.get(usize::from(*lost)).unwrap_or(&"");
+        let machine = physical.registers.machine();
+        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
+        if let Some(lost) = { kept }.find(|number| physical.registers.get(*number).is_none()) {
+            let lost = machine.name_of(lost).unwrap_or_default();
             return refuse(format!("what it had in register {lost} is lost"));
         }
         let known = match physical.cfa {
@@ -82,7 +80,7 @@ impl Owner {
         let body = module.to_process(body);
         let now = physical.registers;
         let mut then = now;
-        then.set(dapple_arch::registers::PC, Some(body.0));
+        then.set_pc(Some(body.0));
         if let Err(why) = self.same_stack_at(physical, then) {
             return refuse(why.to_owned());
         }

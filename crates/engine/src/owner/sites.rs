@@ -7,6 +7,7 @@ use crate::breakpoints::displaced::Copy;
 use crate::breakpoints::site::{PatchedMemory, Protection, Reason, Site};
 use crate::breakpoints::trampolines::{Trampoline, Trampolines};
 use crate::breakpoints::trap_handling::Handling;
+use dapple_arch::Machine;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
@@ -154,8 +155,24 @@ impl Owner {
         code: &[u8],
         registers: &UserRegisters,
     ) -> Option<UserRegisters> {
+        if registers.machine() != Machine::X86_64 {
+            return None;
+        }
         let instruction = decode(pc, code)?;
         emulate(&instruction, registers, &mut self.memory)
+    }
+
+    /// Where a function returns to at whose first instruction a thread is, with the stack pointer there.
+    pub(super) fn returns_to(&self, registers: &UserRegisters) -> Option<(Address, u64)> {
+        let sp = registers.sp();
+        let machine = registers.machine();
+        Some(match machine.link() {
+            Some(link) => (machine.code_address(registers.to_dwarf().get(link)?), sp),
+            None => {
+                let back = self.process().read_u64(Address(sp)).ok()?;
+                (Address(back), sp.wrapping_add(machine.pushed_by_call()))
+            }
+        })
     }
 
     /// Writes the program's memory. What was inserted stays in place.

@@ -7,11 +7,11 @@
 use super::Owner;
 use crate::event::ExceptionKind;
 use crate::{Address, ThreadId};
+use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::instructions::decoder;
+use dapple_arch::code::{Decoded, Flow, Instructions};
 use dapple_inspect::exceptions::given_up::{self, RuntimeEntry, Termination};
 use dapple_inspect::exceptions::{BreakMode, Exception};
-use iced_x86::{FlowControl, Instruction};
 
 /// How many frames are searched for the runtime's function that gives up for an exception.
 const MOST_FRAMES: usize = 16;
@@ -20,7 +20,12 @@ const TERMINATE: usize = 96;
 const TERMINATE_INSTRUCTIONS: usize = 24;
 /// The target of the last direct call or jump out of `std::terminate`, which begins at `start` and has `size` bytes (0: unknown). The
 /// runtime also calls that function directly.
-pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
+pub(super) fn terminate_target(
+    machine: Machine,
+    start: Address,
+    size: u64,
+    memory: &dyn Memory,
+) -> Option<Address> {
     let mut code = [0; TERMINATE];
     let length = match memory.read(start, &mut code) {
         Ok(()) => code.len(),
@@ -30,18 +35,17 @@ pub(super) fn terminate_target(start: Address, size: u64, memory: &dyn Memory) -
         Ok(size @ 1..) => size.min(length),
         _ => length,
     };
-    let decoder = decoder(&code[..size], start.0);
-    let goes = |instruction: &Instruction| {
-        matches!(
-            instruction.flow_control(),
-            FlowControl::Call | FlowControl::UnconditionalBranch
-        )
+    let instructions = Instructions::flows(machine, &code[..size], start);
+    let goes = |instruction: Decoded| match instruction.flow {
+        Flow::Call(target) | Flow::Jump(target) => target,
+        _ => None,
     };
-    let instructions = decoder.into_iter().take(TERMINATE_INSTRUCTIONS);
-    let last = instructions.filter(goes).last()?;
-    let target = last.near_branch64();
-    let inside = (start.0..start.0 + size as u64).contains(&target);
-    (target != 0 && !inside).then_some(Address(target))
+    let target = instructions
+        .take(TERMINATE_INSTRUCTIONS)
+        .filter_map(goes)
+        .last()?;
+    let inside = (start.0..start.0 + size as u64).contains(&target.0);
+    (target.0 != 0 && !inside).then_some(target)
 }
 
 impl Owner {

@@ -14,6 +14,7 @@ use crate::breakpoints::condition::Here;
 use crate::breakpoints::data::{Access, DataHit, DataTarget};
 use crate::breakpoints::options::Act;
 use crate::event::StopReason;
+use dapple_arch::registers::Registers;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::watch_slots::{HITS, SINGLE_STEP};
 use dapple_inspect::inspect::Inspect;
@@ -242,7 +243,7 @@ impl Owner {
         let vectors = || process.vectors(thread).ok().map(Arc::new);
         let here = Here {
             thread,
-            registers: registers.map(|r| r.to_dwarf()).unwrap_or_default(),
+            registers: registers.map_or(Registers::of(process.machine()), |r| r.to_dwarf()),
             vectors: &vectors,
             live: &Stopped { process, registers },
             not_entered: 0,

@@ -14,6 +14,7 @@ use crate::breakpoints::options::Rules;
 use crate::event::Event;
 use crate::stops::Mode;
 use crate::{Address, Error, ThreadId};
+use dapple_arch::Machine;
 use dapple_arch::Memory;
 use dapple_arch::abi::RED_ZONE;
 use dapple_arch::registers::Registers;
@@ -658,7 +659,9 @@ fn no_frame(module: &Option<Arc<LoadedModule>>, language: Language) -> Frame {
         level: 0,
         pc: nowhere,
         lookup: nowhere,
-        registers: Registers::default(),
+        registers: Registers::of(
+            { module.as_ref() }.map_or(Machine::default(), |it| it.module.machine()),
+        ),
         cfa: None,
         module: module.clone(),
         signal_trampoline: false,

@@ -1,11 +1,13 @@
 //! What stepping needs to know of machine code: instructions, linkage stubs, the dynamic linker's resolver.
 
 use crate::Address;
+use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::instructions::{LONGEST, SCRATCH, comes_back_by_itself, decoder};
+use dapple_arch::code::{Flow, Instructions};
+use dapple_arch::instructions::{LONGEST, SCRATCH, decoder};
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
-use iced_x86::{Code, FlowControl};
+use iced_x86::Code;
 
 /// How much of the dynamic linker's resolver is looked through for its last jump, in bytes.
 const RESOLVER: usize = 1024;
@@ -28,17 +30,12 @@ pub enum Instruction {
 pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) -> Instruction {
     let mut buffer = Vec::new();
     let bytes = bytes_at(address, LONGEST, &mut buffer, modules, memory);
-    let mut decoder = decoder(bytes, address.0);
-    let instruction = decoder.decode();
-    match instruction.flow_control() {
-        FlowControl::Call | FlowControl::IndirectCall
-            if !comes_back_by_itself(instruction.code()) =>
-        {
-            Instruction::Call {
-                length: i64::try_from(instruction.len()).unwrap_or(0),
-            }
-        }
-        FlowControl::Return => Instruction::Return,
+    let decoded = Instructions::flows(modules.machine(), bytes, address).next();
+    match decoded.map(|decoded| (decoded.flow, decoded.length)) {
+        Some((Flow::Call(_), length)) => Instruction::Call {
+            length: length.cast_signed(),
+        },
+        Some((Flow::Return, _)) => Instruction::Return,
         _ => Instruction::Other,
     }
 }
@@ -102,6 +99,13 @@ pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) ->
     }
     let mut buffer = vec![0; RESOLVER];
     memory.read(pc, &mut buffer).ok()?;
+    if module.module.machine() != Machine::X86_64 {
+        // glibc's trampolines end in `br x17` and `jr t1`, before anything else jumps by a register.
+        let mut code = Instructions::flows(module.module.machine(), &buffer, pc);
+        return code
+            .find(|it| it.flow == Flow::Jump(None))
+            .map(|it| it.address);
+    }
     // glibc's trampolines end in `jmp *%r11`.
     decoder(&buffer, pc.0)
         .iter()

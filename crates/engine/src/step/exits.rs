@@ -9,9 +9,7 @@ use super::judging::Verdict;
 use super::{Action, Context, Phase, Step};
 use crate::Address;
 use crate::step::options::{Pace, StepKind};
-use dapple_arch::instructions::{comes_back_by_itself, decoder};
-use dapple_arch::stack_changes::StackChanges;
-use iced_x86::{FlowControl, Instruction};
+use dapple_arch::code::{Decoded, Flow, Instructions};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -154,19 +152,12 @@ impl Walk<'_> {
     /// Reads up to an instruction that doesn't go on to the next. `None`: the region can't be used ([`read`] says why); likewise in the
     /// methods below.
     fn read_block(&mut self, mut at: u64, mut height: u64) -> Option<()> {
-        let mut stack = StackChanges::default();
         let mut range = self.range_at(at);
         loop {
             let module = self.cx.modules.at(Address(at))?;
             let bytes = module.code_in_file(module.to_file(Address(at)), PIECE);
-            let mut decoder = decoder(bytes, at);
-            let mut instruction = Instruction::default();
             let before = at;
-            while decoder.can_decode() {
-                decoder.decode_out(&mut instruction);
-                if instruction.is_invalid() {
-                    break;
-                }
+            for instruction in Instructions::of(self.cx.modules.machine(), bytes, Address(at)) {
                 if !range.contains(&at) {
                     if !self.goes_on(at, height)? {
                         return Some(());
@@ -179,11 +170,11 @@ impl Walk<'_> {
                     Some(known) if known.0 == height => return Some(()),
                     Some(_) => return None,
                 }
-                match self.read_instruction(&instruction, height, &range, &mut stack)? {
+                match self.read_instruction(&instruction, height, &range)? {
                     Some(after) => height = after,
                     None => return Some(()),
                 }
-                at = instruction.next_ip();
+                at = instruction.next().0;
             }
             if at == before {
                 // No valid instruction there: the thread stops when it gets there.
@@ -196,23 +187,20 @@ impl Walk<'_> {
     /// The stack pointer after an instruction; `Some(None)`: the block ends with the instruction.
     fn read_instruction(
         &mut self,
-        instruction: &Instruction,
+        instruction: &Decoded,
         height: u64,
         range: &Range<u64>,
-        stack: &mut StackChanges,
     ) -> Option<Option<u64>> {
-        let at = instruction.ip();
-        let next = match instruction.flow_control() {
-            FlowControl::Next => stack
-                .of(instruction)
-                .map(|change| height.wrapping_add_signed(change)),
-            FlowControl::Call if comes_back_by_itself(instruction.code()) => Some(height),
-            FlowControl::Call | FlowControl::IndirectCall => {
+        let at = instruction.address.0;
+        let next = match instruction.flow {
+            Flow::Next => { instruction.stack }.map(|change| height.wrapping_add_signed(change)),
+            Flow::Kernel => Some(height),
+            Flow::Call(_) => {
                 let over = self.step.kind != StepKind::Into && height == self.base;
                 over.then_some(height)
             }
-            FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
-                let target = instruction.near_branch_target();
+            Flow::Branch(target) | Flow::Jump(Some(target)) => {
+                let target = target.0;
                 if !self.is_in_function(target) {
                     None
                 } else {
@@ -220,8 +208,8 @@ impl Walk<'_> {
                     if known || self.goes_on(target, height)? {
                         self.queue.push((target, height));
                     }
-                    match instruction.flow_control() {
-                        FlowControl::ConditionalBranch => Some(height),
+                    match instruction.flow {
+                        Flow::Branch(_) => Some(height),
                         _ => return Some(None),
                     }
                 }
@@ -269,10 +257,11 @@ impl Walk<'_> {
             return false;
         };
         let bytes = module.code_in_file(module.to_file(Address(at)), LONGEST_EPILOGUE);
-        let mut decoder = decoder(bytes, at);
-        let flows = decoder.iter().map(|instruction| instruction.flow_control());
-        let mut flows = flows.skip_while(|flow| *flow == FlowControl::Next);
-        flows.next() == Some(FlowControl::Return)
+        let code = Instructions::flows(self.cx.modules.machine(), bytes, Address(at));
+        let mut flows = code
+            .map(|it| it.flow)
+            .skip_while(|flow| *flow == Flow::Next);
+        flows.next() == Some(Flow::Return)
     }
 
     fn is_in_function(&self, at: u64) -> bool {

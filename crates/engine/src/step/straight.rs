@@ -6,10 +6,8 @@
 use super::code;
 use crate::Address;
 use dapple_arch::Memory;
-use dapple_arch::instructions::{comes_back_by_itself, decoder};
-use dapple_arch::stack_changes::StackChanges;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_inspect::modules::Modules;
-use iced_x86::{FlowControl, Instruction};
 
 /// How much code is read at most, in bytes.
 const MOST: usize = 1 << 12;
@@ -40,29 +38,25 @@ pub(super) fn ahead(
     let length = usize::try_from(limit.checked_sub(pc.0)?).ok()?.min(MOST);
     let mut buffer = Vec::new();
     let bytes = code::bytes_at(pc, length, &mut buffer, modules, memory);
-    let mut decoder = decoder(bytes, pc.0);
-    let mut stack = StackChanges::default();
-    let mut instruction = Instruction::default();
     let mut end = pc.0;
     let mut at = stack_pointer;
     let mut count = 0;
     let mut calls = Vec::new();
-    while decoder.can_decode() {
-        decoder.decode_out(&mut instruction);
-        match instruction.flow_control() {
-            FlowControl::Next => match stack.of(&instruction) {
+    for instruction in Instructions::of(modules.machine(), bytes, pc) {
+        match instruction.flow {
+            Flow::Next => match instruction.stack {
                 Some(change) => at = at.wrapping_add_signed(change),
                 None => break,
             },
-            FlowControl::Call if comes_back_by_itself(instruction.code()) => {}
+            Flow::Kernel => {}
             // A call alone makes the stretch worth it: the stop at the call is saved, too.
-            FlowControl::Call | FlowControl::IndirectCall if over => {
-                calls.push((Address(instruction.next_ip()), Address(at)));
+            Flow::Call(_) if over => {
+                calls.push((instruction.next(), Address(at)));
                 count += WORTH_IT;
             }
             _ => break,
         }
-        end = instruction.next_ip();
+        end = instruction.next().0;
         count += 1;
     }
     (count >= WORTH_IT).then_some(Straight {

@@ -9,8 +9,10 @@ use super::{Context, Step, code, source};
 use crate::Address;
 use crate::step::options::{Callee, StepTarget};
 use crate::step::options::{Pace, StepKind};
+use dapple_arch::Machine;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_arch::instructions::{
-    GENERAL, INSTRUCTION_POINTER, LONGEST, comes_back_by_itself, decoder, is_kept_by_callees,
+    GENERAL, INSTRUCTION_POINTER, LONGEST, decoder, is_kept_by_callees,
 };
 use dapple_symbols::functions::{InlinedCall, SourcePosition};
 use dapple_symbols::module::demangle_short;
@@ -125,6 +127,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Reads on from `pc` to the end of the line, or to code that was read before.
     fn follow(&mut self, mut pc: Address, mut known: Known) {
+        let machine = self.cx.modules.machine();
         let mut before = Mnemonic::INVALID;
         while self.seen.len() < INSTRUCTIONS && self.seen.insert(pc) {
             let Some(at) = self.cx.places.at(pc, self.cx.modules) else {
@@ -137,32 +140,36 @@ impl Walk<'_> {
             self.note_inlined(&at, outer);
             let mut buffer = Vec::new();
             let bytes = code::bytes_at(pc, LONGEST, &mut buffer, self.cx.modules, self.cx.memory);
-            let instruction = decoder(bytes, pc.0).decode();
-            let target = Address(instruction.near_branch_target());
-            let next = Address(instruction.next_ip());
-            match instruction.flow_control() {
-                FlowControl::Next | FlowControl::XbeginXabortXend | FlowControl::Interrupt => {}
-                FlowControl::Call | FlowControl::IndirectCall
-                    if comes_back_by_itself(instruction.code()) => {}
-                FlowControl::Call => self.note_call(&at, outer, pc, Goes::There(target)),
-                FlowControl::IndirectCall => {
+            let Some(decoded) = Instructions::flows(machine, bytes, pc).next() else {
+                return;
+            };
+            // What x86-64's instructions do besides is known.
+            let instruction = match machine {
+                Machine::X86_64 => decoder(bytes, pc.0).decode(),
+                _ => Instruction::default(),
+            };
+            match decoded.flow {
+                Flow::Next | Flow::Kernel => {}
+                Flow::Call(Some(target)) => self.note_call(&at, outer, pc, Goes::There(target)),
+                Flow::Call(None) => {
                     let goes = self.indirect(&instruction, &known);
                     self.note_call(&at, outer, pc, goes);
                 }
-                FlowControl::ConditionalBranch if self.is_own(target) => {
+                Flow::Branch(target) if self.is_own(target) => {
                     self.ways.push((target, known.clone()));
                 }
-                FlowControl::ConditionalBranch => {
+                Flow::Branch(target) => {
                     self.note_call(&at, outer, pc, Goes::There(target));
                 }
-                FlowControl::UnconditionalBranch if self.is_own(target) => {
+                Flow::Jump(Some(target)) if self.is_own(target) => {
                     pc = target;
                     continue;
                 }
-                FlowControl::UnconditionalBranch => {
+                Flow::Jump(Some(target)) => {
                     return self.note_call(&at, outer, pc, Goes::There(target));
                 }
-                FlowControl::IndirectBranch => {
+                Flow::Jump(None) if machine != Machine::X86_64 => return,
+                Flow::Jump(None) => {
                     // A jump to an address that was just added up, or to an indexed one, belongs to a `switch`.
                     let chosen = before == Mnemonic::Add
                         || instruction.memory_index() != Register::None
@@ -173,14 +180,18 @@ impl Walk<'_> {
                     }
                     return;
                 }
-                FlowControl::Return | FlowControl::Exception => return,
-            }
-            if instruction.code() == Code::INVALID {
-                return;
+                Flow::Other
+                    if matches!(
+                        instruction.flow_control(),
+                        FlowControl::XbeginXabortXend | FlowControl::Interrupt
+                    ) => {}
+                Flow::Return | Flow::Other => return,
             }
             before = instruction.mnemonic();
-            known.after(&instruction, self.loaded(&instruction));
-            pc = next;
+            if machine == Machine::X86_64 {
+                known.after(&instruction, self.loaded(&instruction));
+            }
+            pc = decoded.next();
         }
     }
 
@@ -390,11 +401,13 @@ impl Walk<'_> {
             }
             // A thunk: it adjusts an argument, and jumps.
             let bytes = module.code_in_file(file, 4 * LONGEST);
-            let jump = decoder(bytes, target.0)
-                .iter()
-                .find(|i| i.flow_control() == FlowControl::UnconditionalBranch);
+            let code = Instructions::flows(self.cx.modules.machine(), bytes, target);
+            let jump = { code.map(|it| it.flow) }.find_map(|flow| match flow {
+                Flow::Jump(target) => target,
+                _ => None,
+            });
             match jump {
-                Some(jump) => target = Address(jump.near_branch_target()),
+                Some(jump) => target = jump,
                 None => break,
             }
         }

@@ -8,11 +8,13 @@
 use super::Context;
 use super::position::Position;
 use crate::Address;
+use dapple_arch::Machine;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_arch::instructions::{INSTRUCTION_POINTER, decoder};
 use dapple_arch::registers::Registers;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::FileAddress;
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Mnemonic, OpKind, Register};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -22,8 +24,6 @@ const FUNCTIONS: usize = 512;
 const FUNCTION: u64 = 1 << 16;
 /// A gate is removed after this many arrivals: none of them has led to user code.
 const PATIENCE: u32 = 64;
-/// The DWARF numbers of the registers with arguments (System V ABI for x86-64, §3.2.3).
-const ARGUMENTS: [u16; 6] = [5, 4, 1, 2, 8, 9];
 
 /// What a gate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,27 +137,30 @@ impl Gates {
             let length = (range.end.0 - range.start.0) as usize;
             let bytes = at.module.code_in_file(range.start, length);
             let start = at.module.to_process(range.start);
-            let mut before = Mnemonic::INVALID;
-            for instruction in decoder(bytes, start.0).iter() {
-                let target = match instruction.flow_control() {
-                    FlowControl::Call => Target::Known(Address(instruction.near_branch_target())),
-                    FlowControl::UnconditionalBranch => {
-                        let target = Address(instruction.near_branch_target());
+            let mut before = 0;
+            for instruction in Instructions::flows(cx.modules.machine(), bytes, start) {
+                let from = instruction.address;
+                let into = |address: Address| {
+                    let offset = usize::try_from(address.0.wrapping_sub(start.0)).ok();
+                    offset.and_then(|offset| bytes.get(offset..)).unwrap_or(&[])
+                };
+                let target = match instruction.flow {
+                    Flow::Call(Some(target)) => Target::Known(target),
+                    Flow::Jump(Some(target)) => {
                         let file = at.module.to_file(target);
                         match ranges.iter().any(|r| r.contains(&file)) {
                             true => Target::None,
                             false => Target::Known(target),
                         }
                     }
-                    FlowControl::IndirectCall => indirect(&instruction, cx),
-                    // A jump to an address that was just added up belongs to a `switch`.
-                    FlowControl::IndirectBranch if before != Mnemonic::Add => {
-                        indirect(&instruction, cx)
+                    Flow::Call(None) => indirect(into(from), from, cx),
+                    Flow::Jump(None) if !is_of_switch(into(Address(before)), cx) => {
+                        indirect(into(from), from, cx)
                     }
                     _ => Target::None,
                 };
-                before = instruction.mnemonic();
-                self.add(target, Address(instruction.ip()), cx, queue);
+                before = from.0;
+                self.add(target, from, cx, queue);
             }
         }
     }
@@ -217,7 +220,21 @@ enum Target {
     Unknown,
 }
 
-fn indirect(instruction: &Instruction, cx: &Context<'_>) -> Target {
+/// Whether a jump by a register belongs to a `switch`: the instruction before it has added up the address. On aarch64 and riscv64, any is taken for
+/// one.
+fn is_of_switch(before: &[u8], cx: &Context<'_>) -> bool {
+    match cx.modules.machine() {
+        Machine::X86_64 => decoder(before, 0).decode().mnemonic() == Mnemonic::Add,
+        _ => true,
+    }
+}
+
+/// Where a call or a jump goes whose target isn't in the instruction, with which `code` begins.
+fn indirect(code: &[u8], at: Address, cx: &Context<'_>) -> Target {
+    if cx.modules.machine() != Machine::X86_64 {
+        return Target::Unknown;
+    }
+    let instruction = decoder(code, at.0).decode();
     if instruction.op0_kind() != OpKind::Memory {
         return Target::Unknown;
     }
@@ -251,10 +268,9 @@ fn code_of(at: &Position) -> Vec<Range<FileAddress>> {
     }
 }
 
-fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> {
-    ARGUMENTS
-        .into_iter()
-        .filter_map(|number| registers.get(number).map(Address))
+fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> + '_ {
+    let arguments = registers.machine().arguments().iter();
+    arguments.filter_map(|number| registers.get(*number).map(Address))
 }
 
 pub(super) fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {

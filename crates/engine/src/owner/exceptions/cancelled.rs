@@ -5,7 +5,6 @@ use super::{Exceptions, Hook};
 use crate::event::ExceptionKind;
 use crate::owner::Owner;
 use crate::{Address, ThreadId};
-use dapple_arch::registers::FS_BASE;
 use dapple_inspect::exceptions::pattern::means_type;
 use dapple_inspect::exceptions::{BreakMode, Exception, Patterns, StackTrace};
 use dapple_inspect::frame::Frame;
@@ -50,7 +49,7 @@ impl Owner {
     /// The task that a thread polls, for the description of a panic: ` in task 7`.
     pub(super) fn in_task(&mut self, thread: ThreadId) -> String {
         let registers = self.registers(thread);
-        let pointer = registers.and_then(|registers| registers.to_dwarf().get(FS_BASE));
+        let pointer = registers.and_then(|registers| registers.to_dwarf().thread_pointer());
         let tasks = self.threads.tasks();
         let number = pointer.and_then(|at| tasks.polled_by(&self.reader(), thread, at));
         let frames: Vec<Frame> = match number {

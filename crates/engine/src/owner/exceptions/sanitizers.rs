@@ -11,9 +11,9 @@ use super::super::Owner;
 use super::Hook;
 use crate::event::ExceptionKind;
 use crate::{Address, Event, ThreadId};
+use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::abi::RESULT;
-use dapple_arch::instructions::decoder;
+use dapple_arch::code::{Decoded, Flow, Instructions};
 use dapple_inspect::exceptions::pattern::means_text;
 use dapple_inspect::exceptions::sanitizer::{Report, Writing};
 use dapple_inspect::exceptions::{BreakMode, Exception};
@@ -22,7 +22,6 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::modules::LoadedModule;
 use dapple_symbols::module::Symbol;
 use dapple_target::signals::When;
-use iced_x86::{FlowControl, Instruction};
 
 /// How many bytes are read at most of one piece of a report.
 const LONGEST_PIECE: usize = 1 << 14;
@@ -61,33 +60,31 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
     for (hook, name) in NAMES {
         hooks.extend(named(name).iter().map(|symbol| (hook, place(symbol))));
     }
+    let machine = module.module.machine();
     let calls = named("__lsan_do_leak_check");
     let looks = calls
         .iter()
-        .filter_map(|symbol| goes_to(place(symbol), symbol.size, memory));
+        .filter_map(|symbol| goes_to(machine, place(symbol), symbol.size, memory));
     hooks.extend(looks.map(|at| (Hook::LeakCheck, at)));
     hooks
 }
 
 /// The target of a short function's last call or jump out of itself. The target may have no symbol.
-fn goes_to(start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
+fn goes_to(machine: Machine, start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; CALLER];
     let length = memory.read_some(start, &mut code);
     let size = usize::try_from(size).ok()?.min(length);
-    let decoder = decoder(&code[..size], start.0);
     let inside = start.0..start.0.saturating_add(size as u64);
-    let leads_out = |instruction: &Instruction| {
-        let goes = matches!(
-            instruction.flow_control(),
-            FlowControl::Call | FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
-        );
-        let target = instruction.near_branch_target();
-        (goes && target != 0 && !inside.contains(&target)).then_some(Address(target))
+    let leads_out = |instruction: Decoded| {
+        let target = match instruction.flow {
+            Flow::Call(target) | Flow::Jump(target) => target?,
+            Flow::Branch(target) => target,
+            _ => return None,
+        };
+        (target.0 != 0 && !inside.contains(&target.0)).then_some(target)
     };
-    let instructions = decoder.into_iter();
-    instructions
-        .filter_map(|instruction| leads_out(&instruction))
-        .last()
+    let instructions = Instructions::flows(machine, &code[..size], start);
+    instructions.filter_map(leads_out).last()
 }
 
 impl Owner {
@@ -160,14 +157,13 @@ impl Owner {
         let Some(mut registers) = self.registers(thread) else {
             return;
         };
-        let sp = registers.sp();
-        let Ok(back) = self.memory().read_u64(Address(sp)) else {
+        let Some((back, sp)) = self.returns_to(&registers) else {
             return;
         };
-        registers.set_pc(Address(back));
-        registers.set_sp(sp.wrapping_add(8));
+        registers.set_pc(back);
+        registers.set_sp(sp);
         // Some of the functions have a result: 0 means that no leaks were found.
-        registers.set(RESULT, 0);
+        registers.set(registers.machine().results()[0], 0);
         self.set_registers(thread, registers);
         if !std::mem::replace(&mut self.exceptions.told_of_leaks, true) {
             self.tell(Event::LeaksNotLookedFor);
