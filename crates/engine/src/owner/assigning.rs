@@ -405,6 +405,7 @@ impl Owner {
         let is_code = mappings
             .iter()
             .any(|m| m.execute && (m.start..m.end).contains(&address.0));
+        let is_code = is_code || mappings.is_empty() && self.can_be_read(address);
         match is_code {
             true => Ok(()),
             false => Err(Error::Expression(format!("there is no code at {address}"))),

@@ -119,6 +119,10 @@ impl Owner {
     /// Whether two addresses are on one stack, as far as the mappings tell.
     pub(super) fn is_one_stack(&self, one: Address, other: Address) -> bool {
         let mappings = self.process().mappings();
+        if mappings.is_empty() {
+            // Not every stub tells them: then nothing is known of other stacks.
+            return true;
+        }
         let mut mappings = mappings.iter();
         // A mapping's end counts as within it, since the outermost frame's canonical frame address may be the end of the stack.
         let within = |at: Address, of: &Mapping| (of.start..=of.end).contains(&at.0);

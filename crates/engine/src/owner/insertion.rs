@@ -141,6 +141,9 @@ impl Owner {
         let module = self.modules().at(address);
         if !module.is_some_and(|module| module.has_code_at(address)) {
             let mappings = self.process().mappings();
+            if mappings.is_empty() && self.can_be_read(address) {
+                return None;
+            }
             let here = mappings
                 .iter()
                 .find(|mapping| (mapping.start..mapping.end).contains(&address.0));

@@ -70,9 +70,15 @@ impl Owner {
     fn add_vdso(&mut self, base: u64) {
         let mappings = self.mappings();
         let mapping = mappings.iter().find(|mapping| mapping.start == base);
-        let length = mapping.map_or(0, |mapping| (mapping.end - base).min(LONGEST_VDSO));
+        let length = match mapping {
+            Some(mapping) => (mapping.end - base).min(LONGEST_VDSO),
+            None if mappings.is_empty() => LONGEST_VDSO,
+            None => 0,
+        };
         let mut bytes = vec![0; length as usize];
-        if bytes.is_empty() || self.memory().read(Address(base), &mut bytes).is_err() {
+        let count = self.memory().read_some(Address(base), &mut bytes);
+        bytes.truncate(count);
+        if bytes.is_empty() {
             return;
         }
         match Module::from_bytes(VDSO, bytes) {

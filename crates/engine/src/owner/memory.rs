@@ -79,6 +79,9 @@ impl Owner {
         let end = address.0.saturating_add(length as u64);
         let overlaps = |start: u64, behind: u64| start < end && address.0 < behind;
         let mappings = self.process().mappings();
+        if mappings.is_empty() {
+            return true;
+        }
         let mut executable = mappings.iter().filter(|mapping| mapping.execute);
         if executable.any(|mapping| overlaps(mapping.start, mapping.end)) {
             return true;
@@ -116,9 +119,18 @@ impl Owner {
         Ok(())
     }
 
+    /// Whether there is memory at an address: for processes whose mappings aren't known, as behind some stubs.
+    pub(super) fn can_be_read(&self, address: Address) -> bool {
+        self.memory().read(address, &mut [0]).is_ok()
+    }
+
     /// How many of the `length` bytes from `address` on may be written. If not all may, also says why the next one may not.
     pub(super) fn writable(&self, address: Address, length: usize) -> (usize, Option<String>) {
         let mappings = self.process().mappings();
+        if mappings.is_empty() {
+            // The write itself says whether it can be made.
+            return (length, None);
+        }
         let mut done = 0;
         while done < length {
             let Some(at) = address.0.checked_add(done as u64) else {

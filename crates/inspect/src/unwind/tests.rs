@@ -37,8 +37,8 @@ impl Memory for Literal {
 
 fn registers(pc: u64, sp: u64, bp: u64) -> Registers {
     let mut registers = Registers::of(Machine::X86_64);
-    registers.set(PC, Some(pc));
-    registers.set(SP, Some(sp));
+    registers.set_pc(Some(pc));
+    registers.set_sp(Some(sp));
     registers.set(FP, Some(bp));
     registers.set(3, Some(0xb));
     registers.set(0, Some(0xa));

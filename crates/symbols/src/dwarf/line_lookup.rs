@@ -515,9 +515,10 @@ impl<'a> Dwarf<'a> {
             .filter(|pair| is_own(&pair[0]) && !is_own(&pair[1]))
             .any(|pair| {
                 let end = pair[1].address;
-                let code = self.x86_code(&(pair[0].address..end));
-                let jump = stray_rows::jump(code).map(|by| (end, by));
-                let before = stray_rows::jump_before_last(code)
+                let code = self.code(&(pair[0].address..end));
+                let machine = self.machine();
+                let jump = stray_rows::jump(machine, code).map(|by| (end, by));
+                let before = stray_rows::jump_before_last(machine, code)
                     .map(|(from, by)| (pair[0].address.wrapping_add(from as u64), by));
                 let mut jumps = jump.into_iter().chain(before);
                 jumps.any(|(from, by)| leads_here(from.wrapping_add_signed(by)))

@@ -9,8 +9,9 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Reader, Unit};
-use dapple_arch::Machine;
+use dapple_arch::code::{Flow, Instructions};
 use dapple_arch::instructions::{FRAME_BASES, INTEGER_ARGUMENTS, SCRATCH, STACK_POINTER, decoder};
+use dapple_arch::{Address, Machine};
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 use std::ops::Range;
@@ -171,9 +172,8 @@ impl<'a> Dwarf<'a> {
         });
         let body = starts.min()?;
         let moves = mark.address..body;
-        let only_moves = decoder(self.x86_code(&moves), moves.start)
-            .into_iter()
-            .all(|instruction| instruction.flow_control() == FlowControl::Next);
+        let code = Instructions::flows(self.machine(), self.code(&moves), Address(moves.start));
+        let only_moves = { code }.all(|instruction| instruction.flow == Flow::Next);
         (body > mark.address && body <= end && moves.end - moves.start <= LONGEST && only_moves)
             .then_some(body)
     }

@@ -14,8 +14,12 @@ use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Unit};
 use dapple_arch::Machine;
+use ends::{ends_in_call, goes_on, returns};
+pub(crate) use ends::{jump, jump_before_last};
 use gimli::{UnitOffset, UnitType, constants as dw};
 use std::ops::Range;
+
+mod ends;
 
 /// What a row says besides the address: file, line, column.
 type Says = (u32, u32, u32);
@@ -135,50 +139,6 @@ impl<'a> Dwarf<'a> {
     }
 }
 
-/// Whether code ends in `pop rbp; ret` or `leave; ret`: without optimisation, the only return of a function.
-fn returns(code: &[u8]) -> bool {
-    code.ends_with(&[0x5d, 0xc3]) || code.ends_with(&[0xc9, 0xc3])
-}
-
-/// Whether control may continue behind the code, judged by its last bytes. Bytes that look like a jump count as one.
-fn goes_on(code: &[u8]) -> bool {
-    let from_end = |back: usize| code.len().checked_sub(back).map(|at| code[at]);
-    let jumps = jump(code).is_some()
-        || (from_end(2) == Some(0xff) && from_end(1).is_some_and(|to| to & 0xf8 == 0xe0));
-    !jumps && !code.ends_with(&[0xc3]) && !code.ends_with(&[0x0f, 0x0b])
-}
-
-/// Whether code ends in a direct call, judged by its last bytes.
-fn ends_in_call(code: &[u8]) -> bool {
-    matches!(code, [.., 0xe8, _, _, _, _])
-}
-
-/// The distance of the jump at the end of the code, judged by its last bytes.
-pub(crate) fn jump(code: &[u8]) -> Option<i64> {
-    match *code {
-        [.., 0xeb, distance] => Some(i64::from(distance as i8)),
-        [.., 0xe9, a, b, c, d] => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
-        _ => None,
-    }
-}
-
-/// The conditional jump directly before the jump that ends the code: the offset behind the conditional jump, and its
-/// distance, in bytes.
-pub(crate) fn jump_before_last(code: &[u8]) -> Option<(usize, i64)> {
-    let last = match *code {
-        [.., 0xeb, _] => 2,
-        [.., 0xe9, _, _, _, _] => 5,
-        _ => return None,
-    };
-    let before = code.get(..code.len() - last)?;
-    let distance = match *before {
-        [.., 0x0f, 0x80..=0x8f, a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        [.., 0x70..=0x7f, distance] => i64::from(distance as i8),
-        _ => return None,
-    };
-    Some((before.len(), distance))
-}
-
 /// Whether code only reads through a pointer in the function's frame: `mov rax, [rbp-n]`, and a load into any register.
 fn only_reads_capture(code: &[u8]) -> bool {
     let load = match code {
@@ -224,7 +184,7 @@ fn correct_function<'a>(
 ) {
     let Some(last) = runs
         .iter()
-        .position(|run| returns(dwarf.x86_code(&run.code)))
+        .position(|run| returns(dwarf.machine(), dwarf.code(&run.code)))
     else {
         return;
     };
@@ -247,7 +207,7 @@ fn correct_function<'a>(
     for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
         let stray = match run.says == closing {
             true => {
-                goes_on(dwarf.x86_code(&run.code))
+                goes_on(dwarf.machine(), dwarf.code(&run.code))
                     && !only_returns(dwarf, &runs[index + 1], &runs[last])
             }
             false => next.1 != run.says.1 && captured(run) && is_lambda(),
@@ -264,11 +224,11 @@ fn correct_function<'a>(
 fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
     /// In bytes: the longest move, followed by a jump.
     const LONGEST: usize = 16;
-    let code = dwarf.x86_code(&run.code);
+    let code = dwarf.code(&run.code);
     if code.len() > LONGEST {
         return false;
     }
-    match jump(code) {
+    match jump(dwarf.machine(), code) {
         Some(distance) => last
             .code
             .contains(&run.code.end.wrapping_add_signed(distance)),
@@ -318,14 +278,16 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
         // What stores a call's result is the end of the call's statement.
         let called = (first + index).checked_sub(1).and_then(|at| runs.get(at));
         let called = called.filter(|before| {
-            run.says == closing && !is_stray(before) && ends_in_call(dwarf.x86_code(&before.code))
+            run.says == closing
+                && !is_stray(before)
+                && ends_in_call(dwarf.machine(), dwarf.code(&before.code))
         });
         if !is_stray(&run) {
             next = run.says;
         } else if let Some(called) = called {
             give(lines, run, called.says);
             statements(lines, run, 0);
-        } else if goes_on(dwarf.x86_code(&run.code)) {
+        } else if goes_on(dwarf.machine(), dwarf.code(&run.code)) {
             give(lines, run, next);
         } else {
             let before = runs[first..first + index]
@@ -345,7 +307,7 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{goes_on, jump, jump_before_last, only_reads_capture, returns};
+    use super::only_reads_capture;
 
     #[test]
     fn a_capture_is_read_by_two_loads() {
@@ -370,31 +332,5 @@ mod tests {
             0x48, 0x8b, 0x45, 0xf8, 0x48, 0x89, 0xc7
         ]));
         assert!(!only_reads_capture(&[]));
-    }
-
-    #[test]
-    fn jumps_and_returns_end_what_goes_on() {
-        assert!(returns(&[0x90, 0xc9, 0xc3]));
-        assert!(!returns(&[0xb8, 0xc3]));
-        assert!(!goes_on(&[0xc9, 0xc3]));
-        assert!(!goes_on(&[0xe9, 1, 0, 0, 0]));
-        assert!(!goes_on(&[0xeb, 0x10]));
-        assert!(!goes_on(&[0xff, 0xe0]));
-        assert!(!goes_on(&[0x0f, 0x0b]));
-        assert!(goes_on(&[0xe8, 1, 0, 0, 0]));
-        assert!(goes_on(&[]));
-        assert_eq!(jump(&[0x89, 0xd8, 0xeb, 0xfe]), Some(-2));
-        assert_eq!(jump(&[0xe9, 0, 1, 0, 0]), Some(256));
-        assert_eq!(jump(&[0x89, 0xd8]), None);
-        assert_eq!(
-            jump_before_last(&[0x39, 0xc8, 0x72, 0x31, 0xeb, 0x14]),
-            Some((4, 0x31))
-        );
-        assert_eq!(
-            jump_before_last(&[0x0f, 0x82, 0, 1, 0, 0, 0xe9, 1, 0, 0, 0]),
-            Some((6, 256))
-        );
-        assert_eq!(jump_before_last(&[0x72, 0x31]), None);
-        assert_eq!(jump_before_last(&[0x89, 0xd8, 0xeb, 0x14]), None);
     }
 }
