@@ -257,6 +257,15 @@ impl Machine {
         }
     }
 
+    /// The index of the first register in which floating-point numbers are passed and returned, among
+    /// [`Vectors`](crate::registers::Vectors).
+    pub const fn first_float(self) -> usize {
+        match self {
+            Machine::X86_64 | Machine::Aarch64 => 0,
+            Machine::Riscv64 => 10,
+        }
+    }
+
     /// How many bytes below its stack pointer belong to a thread.
     pub const fn red_zone(self) -> u64 {
         match self {

@@ -7,13 +7,12 @@
 use crate::Address;
 use crate::modules::LoadedModule;
 use crate::values::passing::{Class, Passing};
-use dapple_arch::abi::RED_ZONE;
+use dapple_arch::Machine;
 use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most arguments that are passed in registers: integers, and vectors.
-const INTEGERS: usize = 6;
+/// The most arguments that are passed in vector registers.
 const VECTORS: usize = 8;
 /// Alignment of temporaries, in bytes: enough for the widest vectors.
 const ALIGNMENT: u64 = 64;
@@ -138,8 +137,9 @@ struct Item {
 }
 
 /// Arguments, assigned to registers and to the stack.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Arguments {
+    machine: Machine,
     integers: Vec<Word>,
     vectors: Vec<u128>,
     stack: Vec<Item>,
@@ -147,6 +147,8 @@ pub struct Arguments {
     temporaries: Vec<Vec<u8>>,
     /// Whether the temporaries have to outlive the call, because its result may refer to them.
     lasting: bool,
+    /// Index of the temporary for a result that is returned in memory.
+    room: Option<usize>,
     /// Index of the temporary that a result returned in registers is copied to, so that it has an address.
     kept: Option<usize>,
 }
@@ -162,6 +164,8 @@ pub struct PreparedCall {
     pub vectors: Vec<u128>,
     /// The stack pointer at the function's first instruction.
     pub sp: u64,
+    /// Where a result is returned in memory.
+    pub room: Option<Address>,
     /// The lowest address of the part of the stack that outlives the call; `u64::MAX` if none does.
     pub lasting_start: u64,
     /// Where to copy a result that is returned in registers, if it needs an address.
@@ -169,13 +173,35 @@ pub struct PreparedCall {
 }
 
 impl Arguments {
-    /// Adds space for a result that is returned in memory. Its address is the hidden first argument.
+    /// None yet, for a function of this machine.
+    pub fn of(machine: Machine) -> Arguments {
+        Arguments {
+            machine,
+            integers: Vec::new(),
+            vectors: Vec::new(),
+            stack: Vec::new(),
+            temporaries: Vec::new(),
+            lasting: false,
+            room: None,
+            kept: None,
+        }
+    }
+
+    /// The most arguments that are passed in general registers.
+    fn most_integers(&self) -> usize {
+        self.machine.arguments().len()
+    }
+
+    /// Adds space for a result that is returned in memory. Its address is the hidden first argument; on aarch64, it has a register of its own.
     pub(crate) fn push_room(&mut self, size: u64) -> Result<(), String> {
         if size > MOST_BYTES {
             return Err(format!("it returns {size} bytes, which are too many"));
         }
         let room = self.add_temporary(vec![0; size.max(1) as usize]);
-        self.integers.push(Word::Temporary(room));
+        self.room = Some(room);
+        if self.machine != Machine::Aarch64 {
+            self.integers.push(Word::Temporary(room));
+        }
         Ok(())
     }
 
@@ -229,9 +255,10 @@ impl Arguments {
             }),
             Passing::Parts { parts, size } => {
                 let of = |class: Class| parts.iter().filter(|p| p.class == class).count();
-                let has_room = self.integers.len() + of(Class::Integer) <= INTEGERS
+                let has_room = self.integers.len() + of(Class::Integer) <= self.most_integers()
                     && self.vectors.len() + of(Class::Sse) <= VECTORS;
                 if !has_room && !each {
+                    self.leave_registers(of(Class::Sse) > 0);
                     self.stack.push(Item {
                         words: words(0, *size as usize),
                         alignment,
@@ -248,6 +275,11 @@ impl Arguments {
                                 9.. => word_of(&image.bytes, at + 8, part.size as usize - 8),
                                 _ => 0,
                             };
+                            let low = match (self.machine, part.size) {
+                                // Marked as the shorter number that it is (RISC-V ISA Manual, "NaN Boxing").
+                                (Machine::Riscv64, ..=4) => low | 0xffff_ffff << 32,
+                                _ => low,
+                            };
                             match self.vectors.len() {
                                 VECTORS => self.stack.push(Item {
                                     words: vec![Word::Bits(low)],
@@ -263,13 +295,26 @@ impl Arguments {
         Ok(())
     }
 
+    /// On aarch64, the registers that an argument doesn't find room in aren't used for later ones either (Procedure Call Standard, §6.8.2, C.3 and
+    /// C.13).
+    fn leave_registers(&mut self, vectors: bool) {
+        match (self.machine, vectors) {
+            (Machine::Aarch64, true) => self.vectors.resize(VECTORS, 0),
+            (Machine::Aarch64, false) => {
+                let most = self.most_integers();
+                self.integers.resize(most, Word::Bits(0));
+            }
+            _ => {}
+        }
+    }
+
     fn push_integer(&mut self, word: Word) {
-        match self.integers.len() {
-            INTEGERS => self.stack.push(Item {
+        match self.integers.len() < self.most_integers() {
+            true => self.integers.push(word),
+            false => self.stack.push(Item {
                 words: vec![word],
                 alignment: 8,
             }),
-            _ => self.integers.push(word),
         }
     }
 
@@ -281,7 +326,7 @@ impl Arguments {
 
     /// Places the temporaries, the stack arguments and the return address `back` below the red zone of the stack pointer `sp`.
     pub fn place(&self, sp: u64, back: Address) -> Result<PreparedCall, String> {
-        let mut top = sp.saturating_sub(RED_ZONE) & !(ALIGNMENT - 1);
+        let mut top = sp.saturating_sub(self.machine.red_zone()) & !(ALIGNMENT - 1);
         let mut places = Vec::with_capacity(self.temporaries.len());
         let mut writes = Vec::new();
         for bytes in &self.temporaries {
@@ -306,15 +351,19 @@ impl Arguments {
         }
         let lasting_start = top;
         let at = top.saturating_sub(passed.len() as u64) & !(ALIGNMENT - 1);
-        let sp = at.saturating_sub(8);
+        let sp = at.saturating_sub(self.machine.pushed_by_call());
         if sp < 1 << 16 {
             return Err("the thread has no stack to call a function on".to_owned());
         }
         if !passed.is_empty() {
             writes.push((Address(at), passed));
         }
-        writes.push((Address(sp), back.0.to_le_bytes().to_vec()));
+        if self.machine.link().is_none() {
+            writes.push((Address(sp), back.0.to_le_bytes().to_vec()));
+        }
+        let place = |index: Option<usize>| places.get(index?).copied().map(Address);
         Ok(PreparedCall {
+            room: place(self.room),
             writes,
             integers: self.integers.iter().map(value).collect(),
             vectors: self.vectors.clone(),
@@ -324,10 +373,7 @@ impl Arguments {
             } else {
                 u64::MAX
             },
-            kept: self
-                .kept
-                .and_then(|index| places.get(index).copied())
-                .map(Address),
+            kept: place(self.kept),
         })
     }
 }
@@ -366,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_register_is_on_the_stack_whole() {
-        let mut arguments = Arguments::default();
+        let mut arguments = Arguments::of(Machine::X86_64);
         for number in 1..=5 {
             let one = parts(&[Class::Integer]);
             arguments.push(&image(&[number]), &one, 8, false).unwrap();
@@ -378,7 +424,7 @@ mod tests {
         let prepared = arguments.place(SP, BACK).unwrap();
         assert_eq!(prepared.integers, [1, 2, 3, 4, 5, 6]);
         assert_eq!(prepared.sp % 16, 8);
-        assert!(prepared.sp + 24 <= SP - RED_ZONE);
+        assert!(prepared.sp + 24 <= SP - 128);
         let passed = image(&[10, 11]).bytes;
         let returns = (Address(prepared.sp), BACK.0.to_le_bytes().to_vec());
         assert_eq!(
@@ -390,7 +436,7 @@ mod tests {
 
     #[test]
     fn wide_ones_are_aligned_there() {
-        let mut arguments = Arguments::default();
+        let mut arguments = Arguments::of(Machine::X86_64);
         arguments
             .push(&image(&[1]), &Passing::Memory, 8, false)
             .unwrap();
@@ -404,7 +450,7 @@ mod tests {
 
     #[test]
     fn the_address_of_a_temporary_is_passed_in_place_of_it() {
-        let mut arguments = Arguments::default();
+        let mut arguments = Arguments::of(Machine::X86_64);
         arguments.push_room(24).unwrap();
         let text = Image::pointing_to(b"text\0".to_vec());
         let one = parts(&[Class::Integer]);
@@ -413,7 +459,7 @@ mod tests {
         let [room, text] = prepared.integers[..] else {
             panic!("{prepared:?}");
         };
-        assert!(text + 5 <= room && room + 24 <= SP - RED_ZONE);
+        assert!(text + 5 <= room && room + 24 <= SP - 128);
         assert!(
             prepared
                 .writes
@@ -425,7 +471,7 @@ mod tests {
 
     #[test]
     fn no_stack_is_an_error() {
-        assert!(Arguments::default().place(100, BACK).is_err());
-        assert!(Arguments::default().push_room(u64::MAX).is_err());
+        assert!(Arguments::of(Machine::X86_64).place(100, BACK).is_err());
+        assert!(Arguments::of(Machine::X86_64).push_room(u64::MAX).is_err());
     }
 }

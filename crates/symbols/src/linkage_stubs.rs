@@ -1,10 +1,11 @@
-//! Names the stubs through which a file calls into other files (procedure linkage table, System V x86-64 ABI §5.2).
+//! Names the stubs through which a file calls into other files (procedure linkage table, for x86-64 System V ABI §5.2).
 //!
 //! Symbol tables do not list these stubs. A stub jumps through a slot that the dynamic linker fills, so the stub is named
 //! after the symbol of that slot's relocation: `puts@plt`.
 
 use crate::elf::Section;
 use crate::files::ElfFile;
+use dapple_arch::Machine;
 use object::elf;
 use rustc_hash::FxHashMap;
 
@@ -23,6 +24,9 @@ const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 /// All stubs whose targets are known.
 pub(crate) fn read(file: &ElfFile) -> Vec<LinkageStub<'_>> {
     let slots = Slots::read(file);
+    if file.elf.machine != Machine::X86_64 {
+        return read_others(file, &slots);
+    }
     let mut stubs = Vec::new();
     for section in &file.elf.sections {
         if !section.name.starts_with(".plt") || !section.loaded() {
@@ -45,6 +49,58 @@ pub(crate) fn read(file: &ElfFile) -> Vec<LinkageStub<'_>> {
         }
     }
     stubs
+}
+
+/// The stubs of aarch64 and riscv64: each begins with two instructions that load the slot's contents, at a distance from the program counter.
+fn read_others<'a>(file: &'a ElfFile, slots: &Slots<'a>) -> Vec<LinkageStub<'a>> {
+    const SIZE: u64 = 16;
+    let mut stubs = Vec::new();
+    let sections = file.elf.sections.iter();
+    for section in sections.filter(|it| it.name.starts_with(".plt") && it.loaded()) {
+        let data = file.bytes.get(section.file.clone()).unwrap_or(&[]);
+        let (words, _) = data.as_chunks::<4>();
+        for (index, pair) in words.windows(2).enumerate() {
+            let address = section.address.wrapping_add(4 * index as u64);
+            let [first, second] = [pair[0], pair[1]].map(u32::from_le_bytes);
+            let slot = match file.elf.machine {
+                Machine::Aarch64 => slot_by_page(first, second, address),
+                _ => slot_by_distance(first, second, address),
+            };
+            if let Some(target) = slot.and_then(|slot| slots.names.get(&slot)) {
+                stubs.push(LinkageStub {
+                    address,
+                    size: SIZE,
+                    target,
+                });
+            }
+        }
+    }
+    stubs
+}
+
+/// The slot that `adrp x16, page; ldr x17, [x16, offset]` at an address loads.
+fn slot_by_page(first: u32, second: u32, address: u64) -> Option<u64> {
+    const ADRP_X16: u32 = 0x9000_0010;
+    const LDR_X17_OF_X16: u32 = 0xf940_0211;
+    if first & 0x9f00_001f != ADRP_X16 || second & 0xffc0_03ff != LDR_X17_OF_X16 {
+        return None;
+    }
+    let pages = (first >> 5 & 0x7_ffff) << 2 | first >> 29 & 3;
+    let pages = i64::from((pages << 11).cast_signed() >> 11);
+    let page = (address & !0xfff).wrapping_add_signed(pages << 12);
+    Some(page.wrapping_add(8 * u64::from(second >> 10 & 0xfff)))
+}
+
+/// The slot that `auipc t3, high; ld t3, low(t3)` at an address loads.
+fn slot_by_distance(first: u32, second: u32, address: u64) -> Option<u64> {
+    const AUIPC_T3: u32 = 0xe17;
+    const LD_T3_OF_T3: u32 = 0xe_3e03;
+    if first & 0xfff != AUIPC_T3 || second & 0xf_ffff != LD_T3_OF_T3 {
+        return None;
+    }
+    let high = i64::from((first & 0xffff_f000).cast_signed());
+    let low = i64::from(second.cast_signed() >> 20);
+    Some(address.wrapping_add_signed(high + low))
 }
 
 /// The slots that the dynamic linker fills with addresses.

@@ -6,6 +6,7 @@ use crate::code_around::narrow;
 use crate::elf::Section;
 use crate::files::{ElfFile, Files};
 use crate::linkage_stubs;
+use dapple_arch::Machine;
 use object::elf;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -361,6 +362,10 @@ fn read_table<'a>(
         }
         let (address, size) = (record.value, record.size);
         let name_start = strings.get(name..).unwrap_or(&[]);
+        let is_local = kind == elf::STT_NOTYPE.0 && record.binding == elf::STB_LOCAL.0;
+        if is_local && file.elf.machine != Machine::X86_64 && marks_code(name_start) {
+            continue;
+        }
         let rank = u8::from(function) * 4
             + u8::from(size > 0) * 2
             + u8::from(record.binding == elf::STB_GLOBAL.0);
@@ -375,6 +380,15 @@ fn read_table<'a>(
         };
         each(name, entry);
     }
+}
+
+/// Whether a local symbol without a type is one of the assembler's: it says where code or data begins (ELF for the Arm 64-bit Architecture, §5.5.1;
+/// RISC-V ABIs Specification, "Mapping Symbol"), or is a label that riscv's linker has needed.
+fn marks_code(name: &[u8]) -> bool {
+    matches!(
+        name,
+        [b'$', b'x' | b'd' | b'a' | b't', ..] | [b'.', b'L', ..]
+    )
 }
 
 /// A defined symbol as stored in its table (`Elf64_Sym`).

@@ -267,6 +267,19 @@ impl UserRegisters {
         }
     }
 
+    /// Where the function returns to that [`UserRegisters::begin_function`] is for, and where its caller has made `room` for a result in memory. On
+    /// x86-64, both are passed otherwise.
+    pub fn set_return_to(&mut self, back: Address, room: Option<Address>) {
+        /// The register for the address of a result in memory (Procedure Call Standard for the Arm 64-bit Architecture, §6.9).
+        const X8: u16 = 8;
+        if let Some(link) = self.1.link() {
+            self.set(link, back.0);
+        }
+        if let (Machine::Aarch64, Some(room)) = (self.1, room) {
+            self.set(X8, room.0);
+        }
+    }
+
     /// Whether the kernel will continue an interrupted system call through restart_syscall(2) (`-ERESTART_RESTARTBLOCK`). Any other system call
     /// of the thread would cancel that.
     pub fn goes_on_with_system_call(&self) -> bool {

@@ -11,8 +11,10 @@ use crate::breakpoints::site::Reason;
 use crate::event::StopReason;
 use crate::step;
 use crate::{Address, ThreadId};
+use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
+use dapple_inspect::unwind;
 use dapple_target::memory_map::Mapping;
 
 /// How many frames are searched at most for one in the user's code.
@@ -66,7 +68,7 @@ impl Owner {
         }
         let registers = self.registers(thread)?;
         let over = |found: &Option<DataTarget>| {
-            framed(found).filter(|frame| registers.sp() >= frame.cfa.0)
+            framed(found).filter(|frame| self.is_left(frame.cfa, &registers))
         };
         let frame = self
             .watches
@@ -83,6 +85,17 @@ impl Owner {
         };
         let ended = self.stop_watching(|watch| over(&watch.found).is_some(), why);
         data_gone(ended)
+    }
+
+    /// Whether a thread with these registers has left the frame with a canonical frame address, provided that it runs on the same stack.
+    pub(super) fn is_left(&self, cfa: Address, registers: &UserRegisters) -> bool {
+        let sp = registers.sp();
+        if registers.machine().link().is_none() || sp != cfa.0 {
+            return sp >= cfa.0;
+        }
+        // The caller's stack pointer is where the frame begins. So is the function's own, if it uses no stack.
+        let frame = unwind::innermost(registers.to_dwarf(), self.modules(), self.memory());
+        frame.cfa.is_none_or(|own| own > cfa)
     }
 
     /// Whether a thread has frames in the user's own code. If it has none, as after `main` has returned or while the thread ends, a stop
@@ -102,7 +115,9 @@ impl Owner {
         let registers = self.registers(thread)?;
         let sp = Address(registers.sp());
         let over = |frame: &FrameOnStack| {
-            frame.thread == thread && sp >= frame.cfa && self.is_one_stack(frame.cfa, sp)
+            frame.thread == thread
+                && self.is_left(frame.cfa, &registers)
+                && self.is_one_stack(frame.cfa, sp)
         };
         let left = self.breakpoints.temporary_frames();
         let left: Vec<i64> = left

@@ -114,7 +114,7 @@ impl Owner {
                 "`{name}` was called, and the program has ended in it"
             )));
         }
-        let value = (end == End::Returned).then(|| self.value_of(thread, call, laid.kept));
+        let value = (end == End::Returned).then(|| self.value_of(thread, call, &laid));
         match end {
             End::Executed | End::ThreadEnded => {}
             End::Returned | End::Copied(_) => self.restore(thread, saved, back, false),
@@ -291,7 +291,8 @@ impl Owner {
         self.stop_counting();
         if !laid.vectors.is_empty() {
             let mut vectors = self.process().vectors(thread).map_err(system)?;
-            for (place, value) in vectors.iter_mut().zip(&laid.vectors) {
+            let first = self.process().machine().first_float();
+            for (place, value) in vectors.iter_mut().skip(first).zip(&laid.vectors) {
                 *place = *value;
             }
             self.process()
@@ -301,11 +302,12 @@ impl Owner {
         let mut registers = saved.registers;
         let vectors = laid.vectors.len() as u64;
         registers.begin_function(code, laid.sp, &laid.integers, vectors);
+        registers.set_return_to(back, laid.room);
         self.set_registers(thread, registers);
         self.activity = Activity::Call(InferiorCall {
             thread,
             back,
-            sp: laid.sp + 8,
+            sp: laid.sp + registers.machine().pushed_by_call(),
             end: None,
             children: Vec::new(),
             copied: None,
@@ -407,10 +409,12 @@ impl Owner {
         &mut self,
         thread: ThreadId,
         call: &Call,
-        kept: Option<Address>,
+        laid: &PreparedCall,
     ) -> Result<Value, Error> {
+        let kept = laid.kept;
         let registers = self.result_registers(thread);
-        let registers = registers.ok_or(Error::NoSuchThread(thread))?;
+        let mut registers = registers.ok_or(Error::NoSuchThread(thread))?;
+        registers.room = laid.room;
         let result = registers
             .general
             .get(registers.general.machine().results()[0])
@@ -449,7 +453,10 @@ impl Owner {
                 number(Arc::clone(module), Number::Pointer { address, target })
             }
             Returned::Float(size) => {
-                let low = registers.vectors.map_or(0, |[first, _]| first as u64);
+                let low = {
+                    let first = registers.general.machine().first_float();
+                    registers.vectors.map_or(0, |all| all[first] as u64)
+                };
                 let value = match size {
                     4 => f64::from(f32::from_bits(low as u32)),
                     _ => f64::from_bits(low),

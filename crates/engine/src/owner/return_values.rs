@@ -29,8 +29,9 @@ impl Owner {
         let process = self.process();
         Some(ResultRegisters {
             general,
-            vectors: process.vectors(thread).ok().map(|all| [all[0], all[1]]),
+            vectors: process.vectors(thread).ok(),
             x87: process.x87_top(thread).ok(),
+            room: None,
         })
     }
 

@@ -370,8 +370,26 @@ impl Owner {
 
     /// Whether a frame still exists, as far as memory shows: its return address is unchanged.
     pub(super) fn frame_stands(&self, frame: &FrameOnStack) -> bool {
-        self.is_live(frame.thread)
-            && self.memory().read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
+        if !self.is_live(frame.thread) {
+            return false;
+        }
+        if self.process().machine().link().is_some() {
+            return self.is_on_stack(frame);
+        }
+        self.memory().read_u64(frame.cfa.offset(-8)) == Ok(frame.return_to.0)
+    }
+
+    /// Whether a thread's stack has the frame, where no place in memory is known for its return address. While the thread runs, that isn't known
+    /// either: then it counts as there.
+    fn is_on_stack(&self, frame: &FrameOnStack) -> bool {
+        let Ok(registers) = self.process().registers(frame.thread) else {
+            return true;
+        };
+        let (modules, memory) = (self.modules(), self.memory());
+        let first = unwind::innermost(registers.to_dwarf(), modules, memory);
+        let mut frames =
+            std::iter::successors(Some(first), |one| unwind::caller(one, modules, memory));
+        frames.any(|one| one.cfa == Some(frame.cfa))
     }
 
     /// Whether the frame's thread is stopped and outside of the frame.
@@ -379,7 +397,7 @@ impl Owner {
         self.stays_stopped(frame.thread)
             && self
                 .registers(frame.thread)
-                .is_none_or(|r| r.sp() >= frame.cfa.0)
+                .is_none_or(|registers| self.is_left(frame.cfa, &registers))
     }
 
     fn find_static(&self, watch: &mut Watch) {

@@ -104,9 +104,21 @@ impl<'a> Text<'a> {
             return format!(".{}byte 0x{digits}", bytes.len());
         };
         let mnemonic = first.mnemonic().unwrap_or_default();
-        match first.op_str().unwrap_or_default() {
-            "" => mnemonic.to_owned(),
-            operands => format!("{mnemonic} {operands}"),
+        let operands = first.op_str().unwrap_or_default();
+        let target = match decoded.flow {
+            Flow::Jump(target) | Flow::Call(target) => target,
+            Flow::Branch(target) => Some(target),
+            _ => None,
+        };
+        let before = operands.rsplit_once(", ").map(|(before, _)| before);
+        match (operands, target) {
+            // capstone gives the distance.
+            (_, Some(target)) if self.modules.machine() == Machine::Riscv64 => match before {
+                Some(before) => format!("{mnemonic} {before}, {target}"),
+                None => format!("{mnemonic} {target}"),
+            },
+            ("", _) => mnemonic.to_owned(),
+            _ => format!("{mnemonic} {operands}"),
         }
     }
 

@@ -1,4 +1,5 @@
-//! The text of the x87's 80-bit floating-point numbers: the fewest digits that identify the number.
+//! The text of floating-point numbers that Rust has no type for, the x87's of 80 bits and IEEE's of 128: the fewest digits that identify the
+//! number.
 //!
 //! Steele and White's algorithm (“How to Print Floating-Point Numbers Accurately”, 1990) with big integers.
 
@@ -7,8 +8,9 @@
 struct Whole(Vec<u32>);
 
 impl Whole {
-    fn of(value: u64) -> Whole {
-        Whole(vec![value as u32, (value >> 32) as u32]).trimmed()
+    fn of(value: u128) -> Whole {
+        let words = (0..4).map(|at| (value >> (32 * at)) as u32);
+        Whole(words.collect()).trimmed()
     }
 
     fn trimmed(mut self) -> Whole {
@@ -95,13 +97,37 @@ pub(super) fn text(bits: u128) -> String {
         return format!("{sign}0.0");
     }
     // Denormals have the exponent of the smallest normal numbers.
-    let (digits, point) = digits(mantissa, i32::from(exponent.max(1)) - 16383 - 63);
+    let power = i32::from(exponent.max(1)) - 16383 - 63;
+    decimal(sign, mantissa.into(), power, 64)
+}
+
+/// The text of a number of 128 bits: sign, 15 bits of exponent, 112 bits of fraction (IEEE 754, binary128).
+pub(super) fn text_of_quad(bits: u128) -> String {
+    let fraction = bits & ((1 << 112) - 1);
+    let exponent = (bits >> 112) as u16 & 0x7fff;
+    let sign = if bits >> 127 == 1 { "-" } else { "" };
+    if exponent == 0x7fff {
+        return match fraction {
+            0 => format!("{sign}inf"),
+            _ => "NaN".to_owned(),
+        };
+    }
+    let mantissa = fraction | u128::from(exponent != 0) << 112;
+    if mantissa == 0 {
+        return format!("{sign}0.0");
+    }
+    let power = i32::from(exponent.max(1)) - 16383 - 112;
+    decimal(sign, mantissa, power, 113)
+}
+
+/// A mantissa of at most so many `bits` times two to the `power`, as Rust formats `f64`.
+fn decimal(sign: &str, mantissa: u128, power: i32, bits: u32) -> String {
+    let (digits, point) = digits(mantissa, power, bits);
     let digits: String = digits
         .iter()
         .map(|digit| char::from(b'0' + digit))
         .collect();
     let number = match point {
-        // As Rust formats `f64`.
         -3..=0 => format!("0.{}{digits}", "0".repeat(point.unsigned_abs() as usize)),
         1..=16 => {
             let point = point as usize;
@@ -120,10 +146,10 @@ pub(super) fn text(bits: u128) -> String {
 }
 
 /// The fewest digits of `mantissa` times two to the `power`, and the position of the decimal point.
-fn digits(mantissa: u64, power: i32) -> (Vec<u8>, i32) {
+fn digits(mantissa: u128, power: i32, bits: u32) -> (Vec<u8>, i32) {
     // The number is `rest` / `unit`. `above` / `unit` is half the distance to the next larger number, `below` / `unit` that to the next
     // smaller one, which is nearer if the mantissa is a power of two.
-    let is_edge = mantissa == 1 << 63;
+    let is_edge = mantissa == 1 << (bits - 1);
     let extra = 1 + u32::from(is_edge);
     let up = power.max(0) as u32;
     let mut rest = Whole::of(mantissa).shifted(up + extra);
@@ -161,7 +187,7 @@ fn digits(mantissa: u64, power: i32) -> (Vec<u8>, i32) {
         }
         let is_low = rest.is_below(&below) || (is_even && rest == below);
         let is_high = is_past(&rest, &above, &unit);
-        if is_low || is_high || digits.len() >= 24 {
+        if is_low || is_high || digits.len() >= 40 {
             let twice = rest.plus(&rest);
             let goes_up = if is_low && is_high {
                 !twice.is_below(&unit)
@@ -180,7 +206,27 @@ fn digits(mantissa: u64, power: i32) -> (Vec<u8>, i32) {
 
 #[cfg(test)]
 mod tests {
-    use super::text;
+    use super::{text, text_of_quad};
+
+    #[test]
+    fn numbers_of_128_bits_have_theirs() {
+        // As gcc for aarch64 stores `3.25L`, `0.1L`, `-1`, LDBL_MAX, LDBL_MIN and the smallest denormal.
+        for (bits, expected) in [
+            (0x4000_a000_0000_0000_0000_0000_0000_0000, "3.25"),
+            (0x3ffb_9999_9999_9999_9999_9999_9999_999a, "0.1"),
+            (0xbfff << 112, "-1.0"),
+            (
+                0x7ffe_ffff_ffff_ffff_ffff_ffff_ffff_ffff,
+                "1.189731495357231765085759326628007e4932",
+            ),
+            (1 << 112, "3.3621031431120935062626778173217526e-4932"),
+            (1, "6e-4966"),
+            (0x7fff << 112, "inf"),
+            (0x8000 << 112, "-0.0"),
+        ] {
+            assert_eq!(text_of_quad(bits), expected);
+        }
+    }
 
     #[test]
     fn numbers_have_as_many_digits_as_tell_them_apart() {

@@ -2,11 +2,15 @@
 //!
 //! For C and C++ the platform defines this (System V ABI for x86-64, §3.2.3; Itanium C++ ABI, §3.1). Rust doesn't define it. In practice,
 //! one or two scalars go in registers, other values of up to 8 bytes go in one register, and the rest is passed by address, as in rustc
-//! 1.95's `fn_abi_adjust_for_abi`. Where versions of rustc differ, the result is an error that says so.
+//! 1.95's `fn_abi_adjust_for_abi`. Where versions of rustc differ, the result is an error that says so. Other machines' platforms are in
+//! `linked`; what is here is x86-64's, but for Rust's.
 
 use crate::modules::LoadedModule;
+use dapple_arch::Machine;
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, Encoding, Type, TypeId, TypeKind};
+
+mod linked;
 
 /// The largest value that can be in registers, in bytes.
 const IN_REGISTERS: u64 = 16;
@@ -138,6 +142,15 @@ pub(crate) fn passing(
         (None, TypeKind::Pointer(..)) => 8,
         (None, _) => return Err(unknown()),
     };
+    let machine = module.module.machine();
+    if machine != Machine::X86_64 && !is_rust {
+        if language == Language::Cpp && module.module.is_passed_by_reference(type_.id) {
+            return Ok(Passing::Address);
+        }
+        let mut scalars = Scalars::default();
+        let is_known = scalars_of(module, &type_, 0, DEEPEST, &mut scalars);
+        return linked::passing(machine, &type_, size, &scalars, is_known);
+    }
     let whole_vector = || Passing::Parts {
         size,
         parts: vec![Part {
@@ -147,10 +160,8 @@ pub(crate) fn passing(
         }],
     };
     match &type_.kind {
-        TypeKind::Base(Encoding::Float) if size == 16 && !type_.name.contains("128") => {
-            return Ok(Passing::Extended);
-        }
-        TypeKind::Base(Encoding::Float) if size == 16 => return Ok(whole_vector()),
+        TypeKind::Base(Encoding::Float) if size == 16 => return Ok(Passing::Extended),
+        TypeKind::Base(Encoding::Quad) => return Ok(whole_vector()),
         TypeKind::Base(Encoding::ComplexFloat) if size > IN_REGISTERS => {
             return Err(Unsure::Complex);
         }
@@ -325,7 +336,7 @@ fn scalars_of(
     match &type_.kind {
         TypeKind::Base(Encoding::Float) if size <= 8 => scalar(Class::Sse, size, 1),
         TypeKind::Base(Encoding::ComplexFloat) if size <= 16 => scalar(Class::Sse, size / 2, 2),
-        TypeKind::Base(Encoding::Float | Encoding::ComplexFloat) => {
+        TypeKind::Base(Encoding::Float | Encoding::Quad | Encoding::ComplexFloat) => {
             // A `long double`, or a wide vector's element.
             found.has_wide = true;
             false

@@ -4,8 +4,9 @@ use super::passing::{self, Class, Part, Passing};
 use super::{Contents, NamedValue, Value};
 use crate::Address;
 use crate::modules::LoadedModule;
-use dapple_arch::abi::{RESULT, SECOND_RESULT};
-use dapple_arch::registers::Registers;
+use dapple_arch::Machine;
+use dapple_arch::abi::RESULT;
+use dapple_arch::registers::{Registers, Vectors};
 use dapple_symbols::functions::{Function, Language};
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::TypeId;
@@ -19,10 +20,12 @@ const CHANGED: [&str; 3] = [".isra.", ".part.", ".specialized."];
 pub struct ResultRegisters {
     /// The general-purpose registers.
     pub general: Registers,
-    /// `xmm0` and `xmm1`.
-    pub vectors: Option<[u128; 2]>,
+    /// The registers for floating-point numbers and vectors.
+    pub vectors: Option<Vectors>,
     /// `st0`, ten bytes.
     pub x87: Option<[u8; 10]>,
+    /// Where the caller has made room for a result in memory, if that is known.
+    pub room: Option<Address>,
 }
 
 /// Whether the compiler has changed how a function is called.
@@ -90,10 +93,16 @@ pub fn contents(
             });
             bytes.ok_or_else(|| "the floating-point registers can't be read".to_owned())
         }
-        Ok(Passing::Memory | Passing::Address) => match registers.general.get(RESULT) {
-            Some(address) => Ok(Contents::Memory(Address(address))),
-            None => Err("its address is lost".to_owned()),
-        },
+        Ok(Passing::Memory | Passing::Address) => {
+            let general = &registers.general;
+            let returned = match general.machine() {
+                Machine::X86_64 => general.get(RESULT).map(Address),
+                // The caller's register with the address isn't kept.
+                _ => registers.room,
+            };
+            let address = returned.ok_or_else(|| "its address is lost".to_owned());
+            address.map(Contents::Memory)
+        }
         Err(unsure) => Err(unsure.of_result().to_owned()),
     })
 }
@@ -109,14 +118,16 @@ impl Supply<'_> {
     fn next(&mut self, class: Class) -> Result<[u8; 16], String> {
         let value = match class {
             Class::Integer => {
-                let register = [RESULT, SECOND_RESULT].get(self.integers).copied();
+                let all = self.registers.general.machine().results();
+                let register = all.get(self.integers).copied();
                 self.integers += 1;
                 let value = register.and_then(|register| self.registers.general.get(register));
                 value.map(u128::from)
             }
             Class::Sse => {
                 let vectors = self.registers.vectors;
-                let value = vectors.and_then(|v| v.get(self.vectors).copied());
+                let first = self.registers.general.machine().first_float();
+                let value = vectors.and_then(|v| v.get(first + self.vectors).copied());
                 self.vectors += 1;
                 if value.is_none() {
                     return Err("the vector registers can't be read".to_owned());

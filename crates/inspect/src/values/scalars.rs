@@ -2,7 +2,7 @@
 
 use super::names;
 use super::quoting::quote_char;
-use dapple_arch::extended_floats::{from_extended, to_extended};
+use dapple_arch::extended_floats::{from_extended, from_quad, to_extended};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeId, TypeKind};
 use std::fmt::Write;
@@ -78,6 +78,10 @@ impl Number {
                 };
                 Some(Number::Float { value, size })
             }
+            Encoding::Quad => Some(Number::Float {
+                value: from_quad(bits.cast_unsigned()),
+                size,
+            }),
             Encoding::ComplexFloat | Encoding::Other(_) => None,
         }
     }
@@ -184,6 +188,9 @@ pub(crate) fn text(encoding: Encoding, bytes: &[u8], base: &Type, alias: &str) -
         let (real, imaginary) = bytes.split_at(bytes.len() / 2);
         let part = |bytes| float(bytes).unwrap_or_default();
         return complex(&part(real), &part(imaginary));
+    }
+    if let (Encoding::Quad, Ok(bytes)) = (encoding, bytes.try_into()) {
+        return super::extended::text_of_quad(u128::from_le_bytes(bytes));
     }
     if encoding == Encoding::Float
         && let Some(text) = float(bytes)

@@ -9,6 +9,7 @@ use crate::dwarf::types::{
 };
 use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::names::base_of;
+use dapple_arch::Machine;
 use gimli::{AttributeValue, UnitOffset, constants as dw};
 use std::sync::{Arc, PoisonError};
 
@@ -156,7 +157,7 @@ impl<'a> Dwarf<'a> {
                 .and_then(|value| self.type_id(unit, value))
         };
         let kind = match entry.tag() {
-            dw::DW_TAG_base_type => TypeKind::Base(encoding_of(entry)),
+            dw::DW_TAG_base_type => TypeKind::Base(self.encoding_of(unit, entry)),
             dw::DW_TAG_pointer_type => TypeKind::Pointer(PointerKind::Pointer, target()),
             dw::DW_TAG_reference_type => TypeKind::Pointer(PointerKind::Reference, target()),
             dw::DW_TAG_rvalue_reference_type => {
@@ -362,7 +363,7 @@ impl<'a> Dwarf<'a> {
             let unit = self.unit(next.unit)?;
             let entry = unit.dw().entry(UnitOffset(next.offset)).ok()?;
             match entry.tag() {
-                dw::DW_TAG_base_type => return Some(encoding_of(&entry)),
+                dw::DW_TAG_base_type => return Some(self.encoding_of(unit, &entry)),
                 dw::DW_TAG_typedef | dw::DW_TAG_const_type | dw::DW_TAG_volatile_type => {
                     next = self.type_id(unit, entry.attr_value(dw::DW_AT_type)?)?;
                 }
@@ -650,5 +651,24 @@ fn encoding_of(entry: &Entry<'_>) -> Encoding {
         dw::DW_ATE_float => Encoding::Float,
         dw::DW_ATE_complex_float => Encoding::ComplexFloat,
         other => Encoding::Other(other.0),
+    }
+}
+
+impl<'a> Dwarf<'a> {
+    /// The encoding of a base type.
+    fn encoding_of(&self, unit: &Unit<'a>, entry: &Entry<'a>) -> Encoding {
+        let encoding = encoding_of(entry);
+        let size = entry.attr_value(dw::DW_AT_byte_size);
+        let is_wide = size.and_then(|size| size.udata_value()) == Some(16);
+        // x86-64's `long double` has other bits, but `__float128` and `_Float128` are the same everywhere.
+        let names_bits = || {
+            let name = entry.attr_value(dw::DW_AT_name);
+            name.and_then(|name| self.text(unit, name))
+                .is_some_and(|name| name.windows(3).any(|part| part == b"128"))
+        };
+        match encoding == Encoding::Float && is_wide {
+            true if self.machine() != Machine::X86_64 || names_bits() => Encoding::Quad,
+            _ => encoding,
+        }
     }
 }

@@ -44,6 +44,8 @@ pub enum Encoding {
     Bool,
     /// IEEE floating point, or x87 extended when the size is 16 (10 bytes used).
     Float,
+    /// IEEE floating point of 16 bytes (binary128).
+    Quad,
     /// A complex number: two floats.
     ComplexFloat,
     /// Another encoding, by number.

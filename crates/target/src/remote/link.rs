@@ -65,6 +65,8 @@ pub(super) struct Link {
     /// What the packet with all registers has brought for each thread since it ran.
     registers: BTreeMap<ThreadId, Vec<Option<u8>>>,
     causes: BTreeMap<ThreadId, Cause>,
+    /// How many bytes the packet with all registers has.
+    reach: usize,
     /// The stub has no packet that writes one register.
     lacks_single_registers: bool,
     /// Where breakpoints are inserted.
@@ -124,6 +126,7 @@ impl Link {
             to_deliver: 0,
             changes: 1,
             console,
+            reach: 0,
             lacks_single_registers: false,
             program: None,
             listed: 1,

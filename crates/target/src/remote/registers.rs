@@ -66,12 +66,36 @@ impl Layout {
         self.machine
     }
 
-    /// The registers that aren't in a packet with all of them, which has only `length` bytes.
-    pub(super) fn behind(&self, length: usize) -> Vec<Register> {
+    /// The general registers that aren't in a packet with all of them, which has only `length` bytes.
+    pub(super) fn general_behind(&self, length: usize) -> Vec<Register> {
         let general = self.words.iter();
         let general = general.filter_map(|(_, index)| self.description.registers.get(*index));
         let behind = general.filter(|it| it.offset + it.size() > length);
         behind.cloned().collect()
+    }
+
+    /// The registers for floating-point numbers and vectors that aren't.
+    pub(super) fn extended_behind(&self, length: usize) -> Vec<Register> {
+        let names: Vec<String> = match self.machine {
+            Machine::X86_64 => extended().map(|place| place.name).collect(),
+            machine => { described::others::extended(machine).into_iter() }
+                .map(|(name, _)| name)
+                .collect(),
+        };
+        let all = names.iter().filter_map(|name| self.unit_register(name));
+        all.filter(|it| it.offset + it.size() > length)
+            .cloned()
+            .collect()
+    }
+
+    /// A register for floating-point numbers and vectors. On an aarch64 with SVE, the lowest part of `z0` is `v0` (gdb manual, "AArch64 Features").
+    fn unit_register(&self, name: &str) -> Option<&Register> {
+        self.description.register(name).or_else(|| {
+            let index = name
+                .strip_prefix('v')
+                .filter(|_| self.machine == Machine::Aarch64)?;
+            self.description.register(&format!("z{index}"))
+        })
     }
 
     /// The words of the general registers that the stub has.
@@ -128,7 +152,10 @@ impl Layout {
         }
         let mut state = empty(self.machine);
         for (name, number) in described::others::extended(self.machine) {
-            if let Some(bytes) = value(&name) {
+            let value = self
+                .unit_register(&name)
+                .and_then(|register| register.value_in(all));
+            if let Some(bytes) = value {
                 let _ = set_bits(self.machine, &mut state, number, wide(&bytes));
             }
         }
@@ -142,9 +169,15 @@ impl Layout {
             _ => {
                 let places = described::others::extended(self.machine).into_iter();
                 let wanted = places.filter_map(|(name, number)| {
-                    let register = self.description.register(&name)?;
-                    let value = bits(self.machine, state, number).ok()?;
-                    Some((register, value.to_le_bytes().to_vec()))
+                    let register = self.unit_register(&name)?;
+                    let value = bits(self.machine, state, number).ok()?.to_le_bytes();
+                    // What there is of it above stays.
+                    let mut bytes = register.value_in(all)?;
+                    bytes
+                        .iter_mut()
+                        .zip(value)
+                        .for_each(|(to, from)| *to = from);
+                    Some((register, bytes))
                 });
                 wanted.collect()
             }

@@ -116,7 +116,7 @@ impl Owner {
                 parts: vec![part],
             };
             let object = Image::of(drop.object.0.to_le_bytes().to_vec());
-            let mut arguments = Arguments::default();
+            let mut arguments = Arguments::of(self.process().machine());
             let pushed = arguments.push(&object, &passing, 8, true);
             pushed.map_err(Error::Expression)?;
             let call = Call {

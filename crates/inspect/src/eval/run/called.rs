@@ -336,7 +336,7 @@ impl Runner<'_> {
             known,
             callee,
             unfilled: known.parameters.iter().copied(),
-            arguments: Arguments::default(),
+            arguments: Arguments::of(self.reader.modules.machine()),
             ranks: Vec::new(),
         };
         let (result, has_room) = draft.push_result_room()?;
@@ -370,7 +370,7 @@ impl Runner<'_> {
         cast: Option<&TypeName>,
     ) -> Result<Fitting, Fault> {
         let result = self.returned_as(candidate, cast, callee)?;
-        let mut arguments = Arguments::default();
+        let mut arguments = Arguments::of(self.reader.modules.machine());
         for argument in given {
             self.push_promoted(&mut arguments, argument)?;
         }

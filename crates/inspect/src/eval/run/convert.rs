@@ -2,6 +2,7 @@
 
 use crate::eval::a_type;
 use crate::values::Number;
+use dapple_arch::extended_floats::{from_extended, to_quad};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Encoding, Type, TypeKind};
 
@@ -59,6 +60,14 @@ impl Conversion<'_> {
                 Encoding::Bool => self.truth(size),
                 Encoding::Utf => self.character(size),
                 Encoding::Float => self.float(size),
+                Encoding::Quad => {
+                    // A value of 16 bytes is written as an x87's.
+                    let mut wide = [0; 16];
+                    wide.copy_from_slice(&self.float(16)?);
+                    Ok(to_quad(from_extended(u128::from_le_bytes(wide)))
+                        .to_le_bytes()
+                        .to_vec())
+                }
                 Encoding::ComplexFloat | Encoding::Other(_) => Err(self.unfit()),
             },
             TypeKind::Enumeration { signed, values } => {

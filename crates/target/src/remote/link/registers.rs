@@ -1,9 +1,10 @@
 //! The registers of threads behind a stub, read once for each time that a thread has run.
 
-use super::super::registers::Change;
+use super::super::registers::{Change, Layout};
 use super::Link;
 use crate::ThreadId;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_gdb_remote::description::Register;
 use dapple_gdb_remote::error::Support;
 use std::io;
 
@@ -16,17 +17,42 @@ impl Link {
         self.choose(thread)?;
         let read = self.client.read_registers();
         let mut all = self.noted(read)?;
-        for register in self.layout.behind(all.len()) {
-            let value = self.client.read_register(register.number);
-            if let Some(value) = self.noted(value)? {
-                let end = register.offset + register.size();
-                all.resize(all.len().max(end), None);
-                let places = all.iter_mut().skip(register.offset).take(register.size());
-                places.zip(value).for_each(|(to, from)| *to = from);
-            }
-        }
+        self.reach = all.len();
+        self.add(&mut all, Layout::general_behind)?;
         self.registers.insert(thread, all.clone());
         Ok(all)
+    }
+
+    /// As [`Link::all`], with the registers for floating-point numbers and vectors, which some stubs (QEMU's) give one by one only.
+    fn all_extended(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
+        let mut all = self.all(thread)?;
+        let before = all.len();
+        self.choose(thread)?;
+        self.add(&mut all, Layout::extended_behind)?;
+        if all.len() > before {
+            self.registers.insert(thread, all.clone());
+        }
+        Ok(all)
+    }
+
+    /// Adds registers of the chosen thread, one by one, that weren't in the packet with all of them.
+    fn add(
+        &mut self,
+        all: &mut Vec<Option<u8>>,
+        behind: fn(&Layout, usize) -> Vec<Register>,
+    ) -> io::Result<()> {
+        for register in behind(&self.layout, all.len()) {
+            let value = self.client.read_register(register.number);
+            let Some(value) = self.noted(value)? else {
+                // There is no packet for that.
+                break;
+            };
+            let end = register.offset + register.size();
+            all.resize(all.len().max(end), None);
+            let places = all.iter_mut().skip(register.offset).take(register.size());
+            places.zip(value).for_each(|(to, from)| *to = from);
+        }
+        Ok(())
     }
 
     /// The general registers.
@@ -49,7 +75,7 @@ impl Link {
 
     /// The state of the floating-point and vector units.
     pub(in crate::remote) fn extended(&mut self, thread: ThreadId) -> io::Result<Vec<u8>> {
-        let all = self.all(thread)?;
+        let all = self.all_extended(thread)?;
         Ok(self.layout.extended(&all))
     }
 
@@ -59,7 +85,7 @@ impl Link {
         thread: ThreadId,
         state: &[u8],
     ) -> io::Result<()> {
-        let mut all = self.all(thread)?;
+        let mut all = self.all_extended(thread)?;
         let changed = self.layout.set_extended(&mut all, state);
         let changed = numbered(changed);
         self.send_registers(thread, all, changed)
@@ -70,7 +96,7 @@ impl Link {
         &mut self,
         thread: ThreadId,
         all: Vec<Option<u8>>,
-        changed: Vec<(u64, Vec<u8>)>,
+        changed: Vec<Numbered>,
     ) -> io::Result<()> {
         /// From how many on one packet with all is shorter.
         const MANY: usize = 4;
@@ -79,20 +105,22 @@ impl Link {
         }
         self.choose(thread)?;
         self.registers.remove(&thread);
-        let whole: Option<Vec<u8>> = all.iter().copied().collect();
-        if let Some(whole) = whole.filter(|_| changed.len() >= MANY || self.lacks_single_registers)
-        {
+        let whole: Option<Vec<u8>> = all.iter().copied().take(self.reach).collect();
+        let are_within = changed.iter().all(|it| it.end <= self.reach);
+        let is_one_better = changed.len() >= MANY || self.lacks_single_registers;
+        if let Some(whole) = whole.filter(|_| are_within && is_one_better) {
             let written = self.client.write_registers(&whole);
             if self.noted(written)? == Support::Done {
                 self.registers.insert(thread, all);
                 return Ok(());
             }
         }
-        for (number, bytes) in changed {
-            let written = self.client.write_register(number, &bytes);
+        for one in changed {
+            let written = self.client.write_register(one.number, &one.bytes);
             if self.noted(written)? == Support::NotSupported {
                 self.lacks_single_registers = true;
-                let whole: Vec<u8> = all.iter().map(|byte| byte.unwrap_or(0)).collect();
+                let whole = all.iter().take(self.reach);
+                let whole: Vec<u8> = whole.map(|byte| byte.unwrap_or(0)).collect();
                 let written = self.client.write_registers(&whole);
                 let _ = self.noted(written)?;
                 break;
@@ -103,10 +131,23 @@ impl Link {
     }
 }
 
+/// The change of a register.
+pub(super) struct Numbered {
+    /// The register's number.
+    number: u64,
+    /// Where it ends in the packet with all registers.
+    end: usize,
+    /// Its new value.
+    bytes: Vec<u8>,
+}
+
 /// Changes by the registers' numbers.
-fn numbered(changes: Vec<Change<'_>>) -> Vec<(u64, Vec<u8>)> {
+fn numbered(changes: Vec<Change<'_>>) -> Vec<Numbered> {
     let changes = changes.into_iter();
-    changes
-        .map(|(register, bytes)| (register.number, bytes))
-        .collect()
+    let numbered = changes.map(|(register, bytes)| Numbered {
+        number: register.number,
+        end: register.offset + register.size(),
+        bytes,
+    });
+    numbered.collect()
 }
