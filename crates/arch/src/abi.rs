@@ -1,5 +1,6 @@
 //! The calling convention (ABI §3.2).
 
+use crate::Machine;
 use crate::registers::{FP, PC, SP};
 
 /// DWARF numbers of the callee-saved registers, besides the stack pointer: rbx, rbp, r12 to r15 (ABI §3.2.1).
@@ -17,10 +18,24 @@ pub const SECOND_RESULT: u16 = 1;
 /// The red zone: how many bytes below its stack pointer belong to a thread (ABI §3.2.2).
 pub const RED_ZONE: u64 = 128;
 
-/// Offset of the stack pointer in a `jmp_buf`, in bytes; the same in glibc (`sysdeps/x86_64/jmpbuf-offsets.h`) and musl.
-pub const JMP_BUF_SP: i64 = 48;
-/// Offset of the address to go on at in a `jmp_buf`, in bytes; the same in glibc and musl.
-pub const JMP_BUF_PC: i64 = 56;
+/// Offsets in a `jmp_buf`, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct JumpBuffer {
+    /// Of the stack pointer.
+    pub sp: i64,
+    /// Of the address to go on at.
+    pub pc: i64,
+}
+
+/// Where a machine's `jmp_buf` has what; the same in glibc (`jmpbuf-offsets.h`, for riscv64 `setjmp.S`) and musl.
+pub const fn jump_buffer(machine: Machine) -> JumpBuffer {
+    match machine {
+        Machine::X86_64 => JumpBuffer { sp: 48, pc: 56 },
+        Machine::Aarch64 => JumpBuffer { sp: 104, pc: 88 },
+        Machine::Riscv64 => JumpBuffer { sp: 104, pc: 0 },
+    }
+}
+
 /// Offset in the thread's control block of the value with which glibc encodes addresses in a `jmp_buf` (`PTR_MANGLE`), in bytes.
 pub const POINTER_GUARD: i64 = 0x30;
 

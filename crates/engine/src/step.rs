@@ -202,6 +202,8 @@ pub struct Step {
     from_own: bool,
     /// The step started on a line of the user's own, so it doesn't end on a line that a dependency's macro has left in the function.
     from_own_line: bool,
+    /// The name of the function that the linkage stub leads to which the thread was in last.
+    linked: Option<String>,
 }
 
 impl Step {
@@ -284,6 +286,7 @@ impl Step {
             arrives: false,
             from_own: false,
             from_own_line: false,
+            linked: None,
         }
     }
 
@@ -683,15 +686,20 @@ impl Step {
             return self.skip(call);
         };
         if code::is_stub(module, module.to_file(pc)) {
+            self.linked = code::linked_name(module, module.to_file(pc)).or(self.linked.take());
             self.phase = Phase::Entering(call);
             return Action::SingleStep;
         }
+        let linked = self.linked.take();
         if let Some(last) = code::resolver_exit(module, pc, cx.memory) {
             self.phase = Phase::Resolving(call);
             return Action::RunTo {
                 address: last,
                 height: None,
             };
+        }
+        if let Some(name) = linked.filter(|_| code::is_dynamic_linker(module)) {
+            return self.enter_linked(&name, call, cx);
         }
         let at = match self.is_foreign(module) && !self.chosen {
             true => None,
@@ -737,6 +745,22 @@ impl Step {
         }
         self.gates.explore(module, pc, cx);
         self.run_through(call)
+    }
+
+    /// In the dynamic linker without symbols, which looks for the function with this name: runs to the function, if that is of interest.
+    fn enter_linked(&mut self, name: &str, call: Call, cx: &Context<'_>) -> Action {
+        let function = code::linked_function(name, cx.modules);
+        let wanted = function.filter(|at| self.chosen || through::is_users_entry(*at, cx));
+        match wanted {
+            Some(address) => {
+                self.phase = Phase::Entering(call);
+                Action::RunTo {
+                    address,
+                    height: None,
+                }
+            }
+            None => self.skip(call),
+        }
     }
 
     /// Runs through a library function to the first of its gates, or over the call if it has none.

@@ -108,10 +108,19 @@ pub fn is_library_source(file: &Path) -> bool {
     text.starts_with("/rustc/")
         || text.starts_with("/usr/include/")
         || text.starts_with("/usr/lib/")
+        || is_cross_header(&text)
         || text.contains("/lib/rustlib/src/rust/library/")
         || text.contains("/sysdeps/")
         || text.contains("/libsanitizer/")
         || text.contains("/compiler-rt/lib/")
+}
+
+/// Whether it is one of the headers for another processor, which Debian has in `/usr/TRIPLE/include`, such as `/usr/aarch64-linux-gnu/include`.
+fn is_cross_header(file: &str) -> bool {
+    let rest = file.strip_prefix("/usr/").unwrap_or_default();
+    let mut parts = rest.split('/');
+    let triple = parts.next().unwrap_or_default();
+    triple.contains("-linux-") && parts.next() == Some("include")
 }
 
 /// Whether a source file is third-party code, judged by its path: [`is_library_source`] or [`is_dependency_source`].

@@ -2,6 +2,7 @@
 
 use super::Owner;
 use crate::{Error, ThreadId};
+use dapple_arch::Machine;
 use dapple_inspect::inspect::Inspect;
 use dapple_target::core_file::write::{WrittenProcess, WrittenThread};
 use std::path::Path;
@@ -9,6 +10,13 @@ use std::path::Path;
 impl Owner {
     pub(crate) fn write_core(&mut self, path: &Path) -> Result<(), Error> {
         self.require_stopped()?;
+        let machine = self.process().machine();
+        if machine != Machine::X86_64 {
+            let name = machine.name();
+            let why =
+                format!("core files can be written of x86-64's programs only, not of {name}'s");
+            return Err(Error::Refused(why));
+        }
         let mut ids: Vec<ThreadId> = self.live_threads().collect();
         // Readers take the first thread as the current one.
         ids.sort_by_key(|id| *id != self.current());

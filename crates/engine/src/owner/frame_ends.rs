@@ -67,9 +67,13 @@ impl Owner {
             return None;
         }
         let registers = self.registers(thread)?;
-        let over = |found: &Option<DataTarget>| {
-            framed(found).filter(|frame| self.is_left(frame.cfa, &registers))
-        };
+        let framed_all = { self.watches.list.iter() }.filter_map(|watch| framed(&watch.found));
+        let left: Vec<Address> = framed_all
+            .map(|frame| frame.cfa)
+            .filter(|cfa| self.is_left(*cfa, &registers))
+            .collect();
+        let over =
+            |found: &Option<DataTarget>| framed(found).filter(|frame| left.contains(&frame.cfa));
         let frame = self
             .watches
             .list

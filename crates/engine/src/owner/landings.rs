@@ -11,7 +11,7 @@ use crate::breakpoints::site::Reason;
 use crate::step::Landing;
 use crate::{Address, ThreadId};
 use dapple_arch::Machine;
-use dapple_arch::abi::{FIRST_ARGUMENT, JMP_BUF_PC, JMP_BUF_SP, POINTER_GUARD};
+use dapple_arch::abi::{POINTER_GUARD, jump_buffer};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
 
@@ -59,7 +59,8 @@ impl Owner {
     /// The target address of a `longjmp` at whose first instruction a thread with these registers is. `None`: it can't be read, or is in no
     /// module.
     fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
-        let targets = self.jump_buffer(registers, JMP_BUF_PC)?;
+        let fields = jump_buffer(registers.machine());
+        let targets = self.jump_buffer(registers, fields.pc)?;
         let is_code = |target: &Address| self.modules().at(*target).is_some();
         targets.into_iter().find(is_code)
     }
@@ -67,20 +68,33 @@ impl Owner {
     /// The stack pointer that a `longjmp` will set, at whose first instruction a thread with these registers is: two candidates, as from
     /// [`Owner::jump_buffer`].
     pub(super) fn jump_stacks(&self, registers: &UserRegisters) -> Option<[Address; 2]> {
-        self.jump_buffer(registers, JMP_BUF_SP)
+        self.jump_buffer(registers, jump_buffer(registers.machine()).sp)
     }
 
     /// Two readings of the address in a field of the `jmp_buf` that `longjmp` was called with: decoded, for glibc, which encodes it
     /// (`PTR_MANGLE`); and as it is, for musl. `None`: memory can't be read.
     fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
-        if registers.machine() != Machine::X86_64 {
-            return None;
-        }
-        let buffer = Address(registers.to_dwarf().get(FIRST_ARGUMENT)?);
+        let buffer = Address(registers.argument(0)?);
         let kept = self.memory().read_u64(buffer.offset(field)).ok()?;
-        let block = Address(registers.to_dwarf().thread_pointer()?);
-        let guard = self.memory().read_u64(block.offset(POINTER_GUARD)).ok()?;
-        Some([kept.rotate_right(17) ^ guard, kept].map(Address))
+        let decoded = match registers.machine() {
+            Machine::X86_64 => {
+                let block = Address(registers.to_dwarf().thread_pointer()?);
+                let guard = self.memory().read_u64(block.offset(POINTER_GUARD)).ok()?;
+                kept.rotate_right(17) ^ guard
+            }
+            // In a variable of the dynamic linker's, where addresses are encoded at all.
+            _ => kept ^ self.pointer_guard().unwrap_or(0),
+        };
+        Some([decoded, kept].map(Address))
+    }
+
+    /// The value of the dynamic linker's variable with which glibc encodes addresses in a `jmp_buf` on aarch64.
+    fn pointer_guard(&self) -> Option<u64> {
+        let at = self.modules().iter().find_map(|module| {
+            let symbol = module.module.symbol_named("__pointer_chk_guard")?;
+            Some(module.to_process(symbol.address))
+        });
+        self.memory().read_u64(at?).ok()
     }
 
     /// Called when a thread is at a landing hook. If the thread has frames whose end has to be noticed, inserts a site where it will land, to

@@ -81,6 +81,31 @@ pub fn is_linkage_stub(module: &LoadedModule, address: FileAddress) -> bool {
     section.is_some_and(|name| name.starts_with(".plt"))
 }
 
+/// The name of the function that a stub of the procedure linkage table leads to.
+pub fn linked_name(module: &LoadedModule, address: FileAddress) -> Option<String> {
+    let symbol = is_linkage_stub(module, address).then(|| module.module.symbol_at(address))??;
+    let name = symbol.name.strip_suffix("@plt")?;
+    Some(name.split('@').next().unwrap_or(name).to_owned())
+}
+
+/// The function that the dynamic linker finds for a name: that of the first module which exports it.
+pub fn linked_function(name: &str, modules: &Modules) -> Option<Address> {
+    let mut exporting = modules
+        .iter()
+        .filter(|module| module.module.has_dynamic_name(name));
+    exporting.find_map(|module| {
+        let symbol = module.module.symbol_named(name)?;
+        (symbol.function && !symbol.indirect).then(|| module.to_process(symbol.address))
+    })
+}
+
+/// Whether a module is the dynamic linker: glibc's, or musl's, which is the C library, too.
+pub fn is_dynamic_linker(module: &LoadedModule) -> bool {
+    let name = module.module.path().file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    name.starts_with("ld-linux") || name.starts_with("ld-musl") || name.starts_with("ld-2.")
+}
+
 /// Whether `address` is in a retpoline, a thunk that jumps to the address in a register.
 pub fn is_retpoline(module: &LoadedModule, address: FileAddress) -> bool {
     is_named(module, address, &RETPOLINES)

@@ -1,23 +1,38 @@
-//! Has gdbserver launch the programs, if the environment variable [`VARIABLE`] says so: the same tests, with a stub in between.
+//! Has gdbserver launch the programs, if the environment variable [`VARIABLE`] says so: the same tests, with a stub in between. Or QEMU
+//! ([`behind_qemu`]).
 
+use super::behind_qemu;
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{RemoteOptions, RemoteStart, StubAddress};
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The variable with the path of gdbserver.
 pub const VARIABLE: &str = "DAPPLE_BEHIND_GDBSERVER";
 
 pub fn is_wanted() -> bool {
-    std::env::var_os(VARIABLE).is_some()
+    std::env::var_os(VARIABLE).is_some() || behind_qemu::machine().is_some()
 }
 
-/// What a program behind gdbserver writes: it has gdbserver's standard error, whose own lines come first.
-pub struct Written(PathBuf);
+/// What a program behind a stub writes, and the stub, if it was started by the test. Behind gdbserver, it has gdbserver's standard error, whose own
+/// lines come first.
+pub struct Written {
+    file: PathBuf,
+    stub: Option<Child>,
+}
 
 impl Written {
+    /// What a stub and its program write, which is killed with this.
+    pub fn of_child(file: PathBuf, stub: Child) -> Written {
+        Written {
+            file,
+            stub: Some(stub),
+        }
+    }
+
     pub fn text(&self) -> String {
-        let bytes = std::fs::read(&self.0).unwrap_or_default();
+        let bytes = std::fs::read(&self.file).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let begin = "Remote debugging using stdio\n";
         let own = text.find(begin).map_or(0, |at| at + begin.len());
@@ -31,7 +46,12 @@ impl Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(&self.file);
+        if let Some(stub) = &mut self.stub {
+            let _ = stub.kill();
+            let _ = stub.wait();
+            let _ = std::fs::remove_file(self.file.with_extension("socket"));
+        }
     }
 }
 
@@ -41,6 +61,9 @@ fn quoted(text: &str) -> String {
 
 /// What launches a program behind gdbserver, and what the program will write.
 pub fn of(options: &LaunchOptions) -> (RemoteOptions, Written) {
+    if let Some(machine) = behind_qemu::machine() {
+        return behind_qemu::of(&machine, options);
+    }
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("dapple-behind-{}-{count}", std::process::id());
@@ -69,5 +92,9 @@ pub fn of(options: &LaunchOptions) -> (RemoteOptions, Written) {
         program: None,
         sysroot: None,
     };
-    (options, Written(written))
+    let written = Written {
+        file: written,
+        stub: None,
+    };
+    (options, written)
 }

@@ -1,5 +1,6 @@
 //! Debuggees compiled with the installed compilers, once for each content, and a session that tests drive with short commands.
 
+pub mod behind_qemu;
 pub mod behind_stub;
 pub mod cpu_time;
 pub mod evaluated;
@@ -139,7 +140,7 @@ fn build_by(
     text: String,
     flags: &[&str],
 ) -> Fixture {
-    let key = hash(&(compiler, name, &text, flags));
+    let key = hash(&(compiler, name, &text, flags, behind_qemu::machine()));
     let binary = folder().join(format!(
         "engine-{}-{key:016x}",
         name.replace(['.', '/'], "-")
@@ -153,8 +154,12 @@ fn build_by(
             other => panic!("no compiler for {other:?}"),
         };
         let part = aside(&binary);
-        let compiler = compiler.unwrap_or(usual);
-        let output = Command::new(compiler)
+        let (compiler, needed) = match compiler {
+            Some(compiler) => (compiler.to_owned(), Vec::new()),
+            None => behind_qemu::compiler(usual),
+        };
+        let output = Command::new(&compiler)
+            .args(needed)
             .args(default)
             .args(flags)
             .arg(&source)

@@ -1,15 +1,17 @@
 //! Finds thread-local variables.
 //!
 //! Each thread has a dynamic thread vector: the addresses of its TLS blocks, one a module ("ELF Handling For Thread-Local Storage", 2).
-//! Its address is at the thread pointer plus 8 (`tcbhead_t.dtv` of glibc). A module's index in the vector is in its `link_map`, at an
+//! Its address is near the thread pointer (`tcbhead_t.dtv` of glibc). A module's index in the vector is in its `link_map`, at an
 //! offset that glibc publishes for libthread_db(3) in a variable. musl publishes nothing, so there only the program's block is found.
 
 use crate::Address;
 use crate::modules::{LoadedModule, Modules};
-use dapple_arch::Memory;
+use dapple_arch::{Machine, Memory};
 
 /// The largest plausible distance of the program's block below the thread pointer, in bytes.
 const MAX_DISTANCE: u64 = 1 << 24;
+/// The largest plausible distance of the program's block behind the thread pointer: a block may be aligned to pages.
+const MAX_ALIGNMENT: u64 = 1 << 16;
 /// An upper bound of module numbers.
 const MOST_MODULES: u64 = 1 << 20;
 /// The program's index in the vector.
@@ -25,7 +27,7 @@ const MOST_LISTS: usize = 1 << 10;
 const UNUSED: &str = "this thread has not used it yet";
 const NOT_FOUND: &str = "the thread's local storage can't be found";
 
-/// The address of `offset` in `module`'s TLS block of the thread with the thread pointer (`fs` base) `thread`.
+/// The address of `offset` in `module`'s TLS block of the thread with the thread pointer `thread`.
 pub(super) fn address(
     module: &LoadedModule,
     thread: u64,
@@ -34,14 +36,21 @@ pub(super) fn address(
     memory: &dyn Memory,
 ) -> Result<Address, &'static str> {
     let word = |address: Option<u64>| memory.read_u64(Address(address?)).ok();
-    let vector = word(thread.checked_add(8)).ok_or(NOT_FOUND)?;
+    let machine = modules.machine();
+    let vector = word(place_of_vector(machine, thread)).ok_or(NOT_FOUND)?;
     let block_of = |number: u64| word(vector.checked_add(number * ENTRY)).ok_or(NOT_FOUND);
     let block = if modules.iter().next().is_some_and(|it| it.id == module.id) {
         let block = block_of(PROGRAM)?;
-        // The program's block ends at the thread pointer (variant II of the layout). If it doesn't, the word that was read is no vector's
-        // address.
-        let distance = thread.wrapping_sub(block);
-        if distance > MAX_DISTANCE || offset >= distance {
+        // On x86-64 the program's block ends at the thread pointer (variant II of the layout), on others it begins behind it (variant I). If it
+        // doesn't, the word that was read is no vector's address.
+        let is_there = match machine {
+            Machine::X86_64 => {
+                let distance = thread.wrapping_sub(block);
+                distance <= MAX_DISTANCE && offset < distance
+            }
+            _ => block.wrapping_sub(thread) <= MAX_ALIGNMENT,
+        };
+        if !is_there {
             return Err(NOT_FOUND);
         }
         block
@@ -61,6 +70,16 @@ pub(super) fn address(
         }
     };
     block.checked_add(offset).map(Address).ok_or(NOT_FOUND)
+}
+
+/// Where a thread's control block has the vector's address: on aarch64 at the thread pointer, on riscv64 the block is before it (`tcbhead_t` of
+/// glibc).
+fn place_of_vector(machine: Machine, thread: u64) -> Option<u64> {
+    match machine {
+        Machine::X86_64 => thread.checked_add(8),
+        Machine::Aarch64 => Some(thread),
+        Machine::Riscv64 => thread.checked_sub(16),
+    }
 }
 
 /// A module's index in the vectors (`l_tls_modid`).
