@@ -62,6 +62,9 @@ pub struct Instructions<'c> {
     way: Way<'c>,
     /// Nobody asks for [`Decoded::stack`], which takes longer to find out.
     is_flow_alone: bool,
+    /// The register in which the last instruction has made an address, and the address.
+    made: Option<(u32, u64)>,
+    is_riscv: bool,
 }
 
 /// How instructions are decoded.
@@ -88,6 +91,8 @@ impl<'c> Instructions<'c> {
             at,
             way,
             is_flow_alone: false,
+            made: None,
+            is_riscv: machine == Machine::Riscv64,
         }
     }
 
@@ -115,7 +120,12 @@ impl Iterator for Instructions<'_> {
                 (!instruction.is_invalid()).then(|| of_iced(instruction, stack))
             }
             Way::Other(decode) => {
-                let decoded = decode(self.code, self.at)?;
+                let mut decoded = decode(self.code, self.at)?;
+                if self.is_riscv {
+                    let code = &self.code[..decoded.length as usize];
+                    decoded.flow = riscv64::with_made(decoded.flow, code, self.made);
+                    self.made = riscv64::made(code, self.at);
+                }
                 self.code = self.code.get(decoded.length as usize..).unwrap_or(&[]);
                 self.at = decoded.next().0;
                 let stack = decoded.stack.filter(|_| !self.is_flow_alone);

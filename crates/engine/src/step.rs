@@ -759,7 +759,11 @@ impl Step {
                     height: None,
                 }
             }
-            None => self.skip(call),
+            None => {
+                self.gates.clear();
+                self.gates.add_callbacks(cx);
+                self.run_through(call)
+            }
         }
     }
 

@@ -7,12 +7,12 @@ table! {
     targets_at_o2: "targets.cpp" &["-O2"];
     "
     run nested          → nested, main, 1
-    targets             → two; one; sum
+    targets             → two; one; sum else one; two; sum
     into two            → two, two, 2
     run nested          → nested, main, 1
     into one            → one, one, 2
     out                 → nested, main, 1
-    targets             → sum
+    targets             → sum else two; sum
 
     # Through a pointer, named as it is written.
     run pointer         → pointer, main, 1
@@ -34,7 +34,7 @@ table! {
     # On the way to it a breakpoint stops.
     run nested          → nested, main, 1
     break two
-    into one            → breakpoint two, two, 2
+    into one            → breakpoint two, two, 2 else one, one, 2
 
     # A library's function, which no step goes into unasked, and what that calls.
     run sort            → sort, main, 1

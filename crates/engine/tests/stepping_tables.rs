@@ -306,7 +306,7 @@ table! {
     into                → apply, apply, 2
     over                → apply call, apply, 2
     into                → lambda, operator(), 3
-    out                 → 66: }, apply, 2
+    out                 → 66: }, apply, 2 else apply call, apply, 2
 
     # Through the standard library to what it calls of ours.
     run call function   → call function, main, 1

@@ -112,6 +112,30 @@ fn short_flow(word: u32, at: u64) -> Flow {
     }
 }
 
+/// The register in which an instruction makes an address of the code around it, and the address: `auipc`.
+pub(super) fn made(code: &[u8], at: u64) -> Option<(u32, u64)> {
+    let word = u32::from_le_bytes(*code.first_chunk()?);
+    let high = i64::from((word & 0xffff_f000).cast_signed());
+    (word & 0x7f == 0x17).then(|| (bits(word, 7, 5, 0), at.wrapping_add_signed(high)))
+}
+
+/// The flow of an instruction, given the address that the one before it has `made`: calls and jumps that go far are two instructions, `auipc` and
+/// `jalr`.
+pub(super) fn with_made(flow: Flow, code: &[u8], made: Option<(u32, u64)>) -> Flow {
+    let (Some((register, address)), Some(word)) = (made, code.first_chunk()) else {
+        return flow;
+    };
+    let word = u32::from_le_bytes(*word);
+    if word & 0x7f != 0x67 || bits(word, 15, 5, 0) != register {
+        return flow;
+    }
+    let target = Address(address.wrapping_add_signed(i64::from(word.cast_signed() >> 20)));
+    match LINKS.contains(&bits(word, 7, 5, 0)) {
+        true => Flow::Call(Some(target)),
+        false => Flow::Jump(Some(target)),
+    }
+}
+
 /// How many bytes an instruction adds to the stack pointer.
 fn stack(word: u32) -> Option<i64> {
     let (target, base) = (bits(word, 7, 5, 0), bits(word, 15, 5, 0));

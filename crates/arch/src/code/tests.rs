@@ -186,6 +186,25 @@ fn riscv64() {
 }
 
 #[test]
+fn riscv64_goes_far_by_two_instructions() {
+    // auipc ra, 0x1; jalr ra, -8(ra). Then one with another register: auipc t1, 0; jalr ra, 0(a5).
+    let code = [
+        0x97, 0x10, 0, 0, 0xe7, 0x80, 0x80, 0xff, 0x17, 0x03, 0, 0, 0xe7, 0x80, 0x07, 0,
+    ];
+    let flows = Instructions::flows(Machine::Riscv64, &code, Address(0x1000));
+    let flows: Vec<Flow> = flows.map(|it| it.flow).collect();
+    assert_eq!(
+        flows,
+        [
+            Flow::Next,
+            Flow::Call(at(0x1ff8)),
+            Flow::Next,
+            Flow::Call(None)
+        ]
+    );
+}
+
+#[test]
 fn x86_64() {
     check(
         Machine::X86_64,

@@ -3,7 +3,7 @@
 use crate::Address;
 use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::code::{Flow, Instructions};
+use dapple_arch::code::{Decoded, Flow, Instructions};
 use dapple_arch::instructions::{LONGEST, SCRATCH, decoder};
 use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_symbols::FileAddress;
@@ -61,6 +61,24 @@ pub(super) fn bytes_at<'b>(
         .rev()
         .find(|&n| memory.read(address, &mut buffer[..n]).is_ok());
     &buffer[..readable.unwrap_or(0)]
+}
+
+/// The instruction at `address`, which the one at `before` may have made an address for, directly in front of it: riscv64 calls by two.
+pub(super) fn decode_behind(
+    before: Option<Address>,
+    address: Address,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Decoded> {
+    let is_near = |before: &Address| (1..=4).contains(&address.0.wrapping_sub(before.0));
+    let is_made_by_two = modules.machine() == Machine::Riscv64;
+    let from = before
+        .filter(|before| is_made_by_two && is_near(before))
+        .unwrap_or(address);
+    let mut buffer = Vec::new();
+    let bytes = bytes_at(from, LONGEST, &mut buffer, modules, memory);
+    let mut code = Instructions::flows(modules.machine(), bytes, from);
+    code.find(|instruction| instruction.address == address)
 }
 
 /// C++ thunks are _ZTh, _ZTv and _ZTc (Itanium C++ ABI, 5.1.4.2).

@@ -128,6 +128,7 @@ impl Walk<'_> {
     /// Reads on from `pc` to the end of the line, or to code that was read before.
     fn follow(&mut self, mut pc: Address, mut known: Known) {
         let machine = self.cx.modules.machine();
+        let mut last = None;
         let mut before = Mnemonic::INVALID;
         while self.seen.len() < INSTRUCTIONS && self.seen.insert(pc) {
             let Some(at) = self.cx.places.at(pc, self.cx.modules) else {
@@ -140,9 +141,11 @@ impl Walk<'_> {
             self.note_inlined(&at, outer);
             let mut buffer = Vec::new();
             let bytes = code::bytes_at(pc, LONGEST, &mut buffer, self.cx.modules, self.cx.memory);
-            let Some(decoded) = Instructions::flows(machine, bytes, pc).next() else {
+            let Some(decoded) = code::decode_behind(last, pc, self.cx.modules, self.cx.memory)
+            else {
                 return;
             };
+            last = Some(pc);
             // What x86-64's instructions do besides is known.
             let instruction = match machine {
                 Machine::X86_64 => decoder(bytes, pc.0).decode(),

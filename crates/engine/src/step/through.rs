@@ -108,18 +108,23 @@ impl Gates {
     /// Adds the gates in the function at `start` of `module`, which is being executed or about to be, and in its callees in the same
     /// module. Also adds the user functions whose entries are in argument registers.
     pub fn explore(&mut self, module: &LoadedModule, start: Address, cx: &Context<'_>) {
-        // A library without debug information calls back functions that were passed to it.
-        for address in callbacks(&cx.registers) {
-            if self.want_entry(address, cx) {
-                self.gates.entry(address).or_insert((Gate::Users, 0));
-            }
-        }
+        self.add_callbacks(cx);
         // A distribution's library has no instances of the user's templates, and its debug information takes long to read.
         let foreign = module.is_distributions() || module.is_vdso();
         let mut queue = if foreign { Vec::new() } else { vec![start] };
         while let Some(function) = queue.pop() {
             if self.seen.len() < FUNCTIONS && self.seen.insert(function) {
                 self.read(function, cx, &mut queue);
+            }
+        }
+    }
+
+    /// Adds the user functions whose entries are in argument registers: a library without debug information calls back functions that were
+    /// passed to it.
+    pub fn add_callbacks(&mut self, cx: &Context<'_>) {
+        for address in callbacks(&cx.registers) {
+            if self.want_entry(address, cx) {
+                self.gates.entry(address).or_insert((Gate::Users, 0));
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::pages::PageCache;
 use crate::values::entries::{Entries, Entry, Page};
 use crate::values::view::{Limit, SHORT, View};
 use crate::values::{Contents, Reader, Value, contents, names};
+use dapple_arch::Machine;
 use dapple_symbols::types::{Type, TypeId, TypeKind};
 
 /// How many control bytes are read at most, for a summary and for a page.
@@ -14,8 +15,31 @@ const MAX_BUCKETS: (u64, u64) = (1 << 20, 1 << 26);
 /// How many control bytes are read at once: near the requested entries, and while there are many entries to skip.
 const CHUNKS: (u64, u64) = (256, 1 << 16);
 /// The size of a group, in control bytes. Behind the last bucket's control byte, as many bytes repeat the first ones, so that a group
-/// can be read from any position.
-const GROUP: u64 = 16;
+/// can be read from any position. With SSE2 it has 16, other implementations use a word.
+fn group_size(reader: &Reader<'_>) -> u64 {
+    match reader.modules.machine() {
+        Machine::X86_64 => 16,
+        Machine::Aarch64 | Machine::Riscv64 => 8,
+    }
+}
+
+/// Which entries of a group an iterator has still to visit, from the bits that it keeps. With SSE2 there is a bit for each, in other implementations
+/// the highest bit of a byte. `None`: it keeps something else.
+fn left_in_group(reader: &Reader<'_>, bits: &Value) -> Option<u16> {
+    let size = reader.size_of(bits)?;
+    let bytes = reader.bytes(&bits.contents, size).ok()?;
+    let word = contents::extract_bits(&bytes, 0, 8 * size.min(8)) as u64;
+    match (group_size(reader), size) {
+        (16, 2) => Some(word as u16),
+        (8, 8) => Some(
+            (0..8)
+                .map(|at| ((word >> (8 * at + 7) & 1) as u16) << at)
+                .sum(),
+        ),
+        _ => None,
+    }
+}
+
 /// Control bytes of a bucket that was never used, and of one that is free again.
 const EMPTY: u8 = 0xff;
 const DELETED: u8 = 0x80;
@@ -313,13 +337,14 @@ impl Buckets {
 
 /// Checks that the first control bytes are repeated after the last one.
 fn is_repeated(reader: &Reader<'_>, control: u64, buckets: u64) -> Result<(), Flaw> {
-    let read = |at: u64| reader.bytes(&Contents::Memory(Address(at)), GROUP);
+    let group = group_size(reader);
+    let read = |at: u64| reader.bytes(&Contents::Memory(Address(at)), group);
     let first = read(control)?;
     let last = read(control.wrapping_add(buckets))?;
-    let repeated = buckets.min(GROUP) as usize;
-    // In a table smaller than a group, the repeated bytes begin `GROUP` bytes behind the first ones. The bytes between are empty.
-    let copy = match buckets < GROUP {
-        true => read(control.wrapping_add(GROUP))?,
+    let repeated = buckets.min(group) as usize;
+    // In a table smaller than a group, the repeated bytes begin a group behind the first ones. The bytes between are empty.
+    let copy = match buckets < group {
+        true => read(control.wrapping_add(group))?,
         false => last,
     };
     match first[..repeated] == copy[..repeated] {
@@ -353,23 +378,19 @@ pub(super) fn rest_of_hash(
     };
     let (control, end, data) = (word("next_ctrl")?, word("end")?, word("data")?);
     let items = word("items")?;
-    let group = reader.find(&iter, "current_group").known()?;
-    let group = reader.find_integer(&group).known()?;
-    // Other implementations of groups than the one with SSE2 don't have a bit for each control byte.
-    if reader.size_of(&group) != Some(GROUP / 8) {
-        return Err(Flaw::Layout);
-    }
-    let bytes = reader.bytes(&group.contents, GROUP / 8)?;
-    let used = contents::extract_bits(&bytes, 0, GROUP) as u16;
+    let current = reader.find(&iter, "current_group").known()?;
+    let current = reader.find_integer(&current).known()?;
+    let used = left_in_group(reader, &current).ok_or(Flaw::Layout)?;
+    let group = group_size(reader);
     let ahead = end.saturating_sub(control);
-    if items > ahead.saturating_add(GROUP) {
+    if items > ahead.saturating_add(group) {
         return broken(format!(
             "{items} entries left, and {control:#x} to {end:#x}"
         ));
     }
     let mut page = Page::new(limit, given == EntryPart::Entries);
     let entry = |start: u64| slots.entry(start.wrapping_add(key), start.wrapping_add(held));
-    for bit in (0..GROUP).filter(|bit| used >> bit & 1 == 1) {
+    for bit in (0..group).filter(|bit| used >> bit & 1 == 1) {
         if !page.is_full(items) {
             let start = data.wrapping_sub(size.wrapping_mul(bit + 1));
             page.next(|| Some(entry(start))).known()?;
@@ -377,8 +398,8 @@ pub(super) fn rest_of_hash(
     }
     let behind = Buckets {
         control,
-        data: data.wrapping_sub(size.wrapping_mul(GROUP)),
-        count: ahead.checked_next_multiple_of(GROUP).known()?,
+        data: data.wrapping_sub(size.wrapping_mul(group)),
+        count: ahead.checked_next_multiple_of(group).known()?,
         size,
     };
     let pages = PageCache::new(reader.memory);
