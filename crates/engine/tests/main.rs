@@ -4,6 +4,7 @@ mod affinity;
 mod assigning;
 mod attach;
 mod behind_gdbserver;
+mod behind_qemu;
 mod calls;
 mod calls_threads;
 mod command;

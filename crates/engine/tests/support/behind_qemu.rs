@@ -27,14 +27,19 @@ pub fn compiler(usual: &str) -> (String, Vec<String>) {
         "cc" => (gcc, Vec::new()),
         "c++" => (format!("{machine}-linux-gnu-g++"), Vec::new()),
         "rustc" => {
-            let target = match machine.as_str() {
-                "riscv64" => "riscv64gc-unknown-linux-gnu".to_owned(),
-                _ => format!("{machine}-unknown-linux-gnu"),
-            };
+            let target = rust_target(&machine);
             let arguments = ["--target".to_owned(), target, format!("-Clinker={gcc}")];
             (usual.to_owned(), arguments.into())
         }
         other => panic!("{other} makes no programs for {machine}"),
+    }
+}
+
+/// Rust's name for the processor's Linux.
+pub fn rust_target(machine: &str) -> String {
+    match machine {
+        "riscv64" => "riscv64gc-unknown-linux-gnu".to_owned(),
+        _ => format!("{machine}-unknown-linux-gnu"),
     }
 }
 
