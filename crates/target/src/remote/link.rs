@@ -1,5 +1,6 @@
 //! The connection to a stub with what is known of its threads: packets become events, and wishes become packets.
 
+mod accesses;
 mod breakpoints;
 mod registers;
 
@@ -373,6 +374,7 @@ impl Link {
             what: What::Signal(cause.signal),
         };
         self.schedule.stopped(Some(signal));
+        self.make_access(thread, &stop);
     }
 
     /// Whether a stop is what stubs say after an interrupt: gdbserver and QEMU SIGINT, lldb-server SIGSTOP, others nothing or SIGTRAP. `asked`: none

@@ -35,6 +35,11 @@ impl Watchpoints {
         self.slots = *slots;
     }
 
+    /// Those that the stub has.
+    pub(super) fn all(&self) -> Vec<Slot> {
+        self.slots.iter().flatten().copied().collect()
+    }
+
     /// The stub has none any more.
     pub(super) fn forget(&mut self) {
         self.slots = [None; SLOTS];
