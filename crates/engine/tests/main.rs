@@ -3,6 +3,7 @@
 mod affinity;
 mod assigning;
 mod attach;
+mod bare_metal;
 mod behind_gdbserver;
 mod behind_qemu;
 mod calls;

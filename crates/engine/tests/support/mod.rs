@@ -15,7 +15,9 @@ use dapple_engine::attach::AttachOptions;
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
-use dapple_engine::session::{BreakpointState, Keep, LineBreakpoint, Resolution, StepKind};
+use dapple_engine::session::{
+    BreakpointState, Keep, LineBreakpoint, RemoteOptions, Resolution, StepKind,
+};
 use dapple_engine::{Address, Error, Event, Session, ThreadId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -246,6 +248,14 @@ impl Fixture {
         });
         debuggee.written = Some(written);
         debuggee
+    }
+
+    /// Connects to a stub.
+    pub fn connect(&self, stub: RemoteOptions) -> Debuggee<'_> {
+        let keep = Keep::Apart;
+        self.debuggee(|events| {
+            Session::connect_kept(stub, DebugInfoOptions::default(), events, keep)
+        })
     }
 
     pub fn attach(&self, options: AttachOptions) -> Debuggee<'_> {
