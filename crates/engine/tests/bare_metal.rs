@@ -8,7 +8,7 @@ use dapple_engine::session::{
 };
 use dapple_engine::{Session, ThreadId};
 use dapple_symbols::functions::Language;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A board of QEMU's.
@@ -35,13 +35,14 @@ const BOARDS: [Board; 2] = [
     },
 ];
 
-/// QEMU, which is killed with this.
-struct Emulated(Child);
+/// QEMU, which is killed with this, and its socket.
+struct Emulated(Child, PathBuf);
 
 impl Drop for Emulated {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        let _ = std::fs::remove_file(&self.1);
     }
 }
 
@@ -99,13 +100,13 @@ impl Board {
             .spawn()
             .expect("QEMU runs");
         let options = RemoteOptions {
-            address: StubAddress::Unix(socket),
+            address: StubAddress::Unix(socket.clone()),
             start: RemoteStart::Present,
             program: Some(fixture.binary.clone()),
             sysroot: None,
         };
         let debuggee = fixture.connect(options);
-        (Emulated(child), debuggee)
+        (Emulated(child, socket), debuggee)
     }
 }
 
@@ -126,7 +127,7 @@ fn is_debugged(board: &Board) {
     debuggee.break_at(&["start"]);
     let (thread, place) = debuggee.run_to_breakpoint();
     assert_eq!(place, "start");
-    for expected in ["total", "24: for (int i = 0; i < 3; i++) {", "call"] {
+    for expected in ["total", "for", "call"] {
         assert_eq!(debuggee.step(thread, StepKind::Over), expected);
     }
     assert_eq!(debuggee.step(thread, StepKind::Into), "twice");
@@ -140,7 +141,10 @@ fn is_debugged(board: &Board) {
         listing::innermost(debuggee.session(), thread),
         1,
     );
-    assert!(locals.contains("p: point = {x = 3, y = 4}"), "{locals}");
+    assert!(
+        locals.contains("p: struct point = {x = 3, y = 4}"),
+        "{locals}"
+    );
     // A write is told when it was made.
     let watched = DataBreakpoint {
         data: WatchedData::Static {

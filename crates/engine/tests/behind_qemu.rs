@@ -4,7 +4,8 @@ use crate::support::behind_qemu::VARIABLE;
 use std::process::Command;
 
 /// What runs on other processors.
-const RUN: [&str; 6] = [
+const RUN: [&str; 7] = [
+    "conventions::",
     "stepping_tables::",
     "stepping_loops::",
     "stepping_callbacks::",

@@ -10,6 +10,7 @@ mod calls;
 mod calls_threads;
 mod command;
 mod control;
+mod conventions;
 mod core_files;
 mod core_thrown;
 mod displaced;
