@@ -177,10 +177,9 @@ fn is_return_address(address: Address, modules: &Modules, memory: &dyn Memory) -
     if address.0 < 16 {
         return false;
     }
-    if let Some(module) = modules.at(address) {
-        if !module.has_code_at(address.offset(-1)) {
-            return false;
-        }
+    let module = modules.at(address);
+    if module.is_some_and(|module| !module.has_code_at(address.offset(-1))) {
+        return false;
     }
     let mut before = [0; 7];
     if memory.read(address.offset(-7), &mut before).is_err() {
