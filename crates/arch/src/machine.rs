@@ -56,12 +56,12 @@ impl Machine {
         }
     }
 
-    /// The machine of a target description (gdb manual, "Target Description Format"), by its name in BFD.
+    /// The machine of a target description (gdb manual, "Target Description Format"), by its name in BFD, or as lldb-server has it, in LLVM.
     pub fn of_description(name: &str) -> Option<Machine> {
         match name {
-            "i386:x86-64" | "i386:x86-64:intel" => Some(Machine::X86_64),
-            "aarch64" => Some(Machine::Aarch64),
-            "riscv:rv64" | "riscv" => Some(Machine::Riscv64),
+            "i386:x86-64" | "i386:x86-64:intel" | "x86_64" => Some(Machine::X86_64),
+            "aarch64" | "arm64" => Some(Machine::Aarch64),
+            "riscv:rv64" | "riscv" | "riscv64" => Some(Machine::Riscv64),
             _ => None,
         }
     }
