@@ -32,6 +32,7 @@ mod coroutines;
 mod exits;
 mod judging;
 mod leaving;
+mod line_range;
 pub(crate) mod options;
 mod position;
 mod skip;
@@ -470,7 +471,7 @@ impl Step {
             Some(row) => {
                 self.line = row.line;
                 self.column = row.column;
-                self.range = at.range(&row.range);
+                self.range = self.line_range(cx, &at, &row);
                 self.file = Some(row.file);
             }
             None => self.line = 0,
@@ -790,11 +791,5 @@ pub fn only_cleans_up(cx: &Context<'_>) -> bool {
 impl Context<'_> {
     fn position(&self) -> Option<Arc<Position>> {
         self.places.at(self.registers.pc()?, self.modules)
-    }
-}
-
-impl Position {
-    fn function_id(&self) -> Option<FunctionId> {
-        self.function.as_ref().map(|f| f.id)
     }
 }

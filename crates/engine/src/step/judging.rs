@@ -46,7 +46,7 @@ impl Step {
             Verdict::OtherLine => self.settle(cx),
             Verdict::Line => {
                 if let Some(row) = &at.row {
-                    self.range = at.range(&row.range);
+                    self.range = self.line_range(cx, &at, row);
                 }
             }
             Verdict::OnTheWay => {}
