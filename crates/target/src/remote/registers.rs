@@ -47,6 +47,13 @@ impl Layout {
         behind.cloned().collect()
     }
 
+    /// The stub's number of a register of 8 bytes.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        let register = self.description.register(name);
+        let whole = register.filter(|register| register.size() == 8);
+        whole.map(|register| register.number)
+    }
+
     fn word(&self, index: usize) -> Option<&Register> {
         self.description.registers.get(self.words[index]?)
     }

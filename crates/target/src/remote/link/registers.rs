@@ -14,6 +14,7 @@ impl Link {
             return Ok(all.clone());
         }
         self.choose(thread)?;
+        self.asked.registers = true;
         let read = self.client.read_registers();
         let mut all = self.noted(read)?;
         for register in self.layout.behind(all.len()) {
