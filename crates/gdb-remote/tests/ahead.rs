@@ -3,6 +3,7 @@
 use crate::stub::{Reply, Stub, honest, start};
 use dapple_gdb_remote::client::{BreakpointKind, Client};
 use dapple_gdb_remote::connection::after;
+use dapple_gdb_remote::error::Support;
 use dapple_gdb_remote::packet::Event;
 use dapple_gdb_remote::stop_reply::StopReply;
 use dapple_gdb_remote::{Connection, Error};
@@ -62,7 +63,7 @@ fn answers_from_before_a_change_are_not_used() {
     let mut client = Client::start(connection).unwrap();
     client.read_registers_ahead();
     client.read_memory_ahead(0x1000, 1);
-    client.write_register(2, &[0; 4]).unwrap();
+    assert_eq!(client.write_register(2, &[0; 4]).unwrap(), Support::Done);
     heard(&packets);
     client.read_memory(0x1000, &mut [0]).unwrap();
     assert_eq!(heard(&packets), [""; 0]);
