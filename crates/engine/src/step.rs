@@ -220,6 +220,7 @@ impl Step {
         step.activation = activation.filter(|_| kind.is_by_line());
         step.awaiter = awaiter.filter(|_| step.activation.is_some());
         step.unit = options.unit;
+        step.widen(cx);
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
@@ -471,7 +472,7 @@ impl Step {
             Some(row) => {
                 self.line = row.line;
                 self.column = row.column;
-                self.range = self.line_range(cx, &at, &row);
+                self.range = at.range(&row.range);
                 self.file = Some(row.file);
             }
             None => self.line = 0,

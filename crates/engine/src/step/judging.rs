@@ -43,7 +43,10 @@ impl Step {
                 self.before = before.unwrap_or(self.before);
                 return Action::Finished;
             }
-            Verdict::OtherLine => self.settle(cx),
+            Verdict::OtherLine => {
+                self.settle(cx);
+                self.widen(cx);
+            }
             Verdict::Line => {
                 if let Some(row) = &at.row {
                     self.range = self.line_range(cx, &at, row);

@@ -11,6 +11,17 @@ use std::ops::Range;
 const MOST_ROWS: usize = 256;
 
 impl Step {
+    /// The range of the line that the step has settled on becomes that of all its rows here.
+    pub(super) fn widen(&mut self, cx: &Context<'_>) {
+        let Some(at) = cx.position() else {
+            return;
+        };
+        let row = at.row.as_ref().filter(|row| row.line == self.line);
+        if let Some(row) = row.filter(|row| at.range(&row.range) == self.range) {
+            self.range = self.line_range(cx, &at, row);
+        }
+    }
+
     /// The row's addresses, and those of the rows behind it for which a place would be judged the same: they are of the same line, in the same inlined calls.
     /// A step by statements judges each row.
     pub(super) fn line_range(&self, cx: &Context<'_>, at: &Position, row: &LineRow) -> Range<u64> {
