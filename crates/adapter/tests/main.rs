@@ -99,6 +99,7 @@ mod recursion;
 mod registers;
 mod reloaded;
 mod remote;
+mod remote_conditions;
 mod replays;
 mod returned_wide;
 mod run;

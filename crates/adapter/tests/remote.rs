@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-fn gdbserver() -> Option<String> {
+pub fn gdbserver() -> Option<String> {
     let named = std::env::var("DAPPLE_GDBSERVER").ok();
     let program = named.clone().unwrap_or_else(|| "gdbserver".to_owned());
     let output = Command::new(&program).arg("--version").output();
@@ -25,13 +25,13 @@ fn arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")
 }
 
-fn attach(session: &Session, value: &Value) {
+pub fn attach(session: &Session, value: &Value) {
     session.ok::<AttachRequest>(arguments(value));
     session.wait_for::<InitializedEvent>();
 }
 
 /// Whether a program is there, and says so if not.
-fn has(program: &str) -> bool {
+pub fn has(program: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
     let runs = output.is_ok_and(|output| output.status.success());
     if !runs {
@@ -41,13 +41,13 @@ fn has(program: &str) -> bool {
 }
 
 /// A port that was free just now.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
 
 /// lldb-server with a program, and where it is. It may not listen yet: who connects waits for that.
-fn lldb_server(words: &[&str]) -> Option<(Child, String)> {
+pub fn lldb_server(words: &[&str]) -> Option<(Child, String)> {
     const SERVER: &str = "/usr/lib/llvm-22/bin/lldb-server";
     if !std::path::Path::new(SERVER).exists() {
         println!("skipped: there is no {SERVER}");
@@ -66,7 +66,7 @@ fn lldb_server(words: &[&str]) -> Option<(Child, String)> {
 }
 
 /// gdbserver on its standard input and output, with these words behind its own. What it and the program write is dropped.
-fn on_stdio(server: &str, words: &str) -> String {
+pub fn on_stdio(server: &str, words: &str) -> String {
     format!("|exec {server} --once {words} 2>/dev/null")
 }
 

@@ -57,7 +57,7 @@ impl fmt::Display for Refused {
 }
 
 /// The pieces of bytes that are compared at a time, of 4, 2 or 1 bytes, each with its offset. A piece isn't read if one before differs.
-fn pieces(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub fn pieces(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let size = match rest.len() {

@@ -71,6 +71,8 @@ pub(crate) mod step_back;
 mod step_back_again;
 mod stepping;
 mod stop_all;
+mod stub_conditions;
+mod stub_steps;
 mod task_steps;
 mod temporary_breakpoints;
 mod terminate_threads;

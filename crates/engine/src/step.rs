@@ -32,6 +32,7 @@ mod coroutines;
 mod exits;
 mod judging;
 mod leaving;
+mod line_range;
 pub(crate) mod options;
 mod position;
 mod skip;
@@ -221,6 +222,7 @@ impl Step {
         step.activation = activation.filter(|_| kind.is_by_line());
         step.awaiter = awaiter.filter(|_| step.activation.is_some());
         step.unit = options.unit;
+        step.widen(cx);
         step.target = options.target.filter(|_| kind == StepKind::Into);
         let action = match kind {
             StepKind::Instruction => Action::SingleStep,
@@ -818,11 +820,5 @@ pub fn only_cleans_up(cx: &Context<'_>) -> bool {
 impl Context<'_> {
     fn position(&self) -> Option<Arc<Position>> {
         self.places.at(self.registers.pc()?, self.modules)
-    }
-}
-
-impl Position {
-    fn function_id(&self) -> Option<FunctionId> {
-        self.function.as_ref().map(|f| f.id)
     }
 }

@@ -6,6 +6,7 @@
 //! Each packet's answer has to come within [`Client::set_timeout`]; a command of several packets ends after ten times that. What stubs send is
 //! bounded by the limits that methods name.
 
+mod ahead;
 mod breakpoints;
 mod files;
 mod memory;
@@ -47,6 +48,7 @@ pub struct Client {
     running_thread: Option<ThreadId>,
     /// Whether the stub has said that it does not know `X`.
     lacks_binary_write: bool,
+    ahead: ahead::Ahead,
 }
 
 impl Client {
@@ -83,6 +85,7 @@ impl Client {
             general_thread: None,
             running_thread: None,
             lacks_binary_write: false,
+            ahead: ahead::Ahead::default(),
         };
         // As gdb does: a stub may wait for the acknowledgement of what it has sent to an earlier client.
         client.connection.send_raw(b"+", after(timeout))?;
@@ -170,7 +173,7 @@ impl Client {
 
     fn query_until(&mut self, body: &[u8], deadline: Deadline) -> Result<Option<Vec<u8>>> {
         self.check_length(body)?;
-        let answer = self.connection.request(body, deadline)?;
+        let answer = self.asked(body, deadline)?;
         judged(body, answer)
     }
 

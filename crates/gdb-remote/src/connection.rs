@@ -100,6 +100,8 @@ pub struct Connection {
     closed: bool,
     /// Whether the answer to an earlier packet has yet to come.
     owed: bool,
+    /// Packets that go with the next one.
+    queued: Vec<u8>,
     counts: Counts,
     shared: Arc<Shared>,
     woken: UnixStream,
@@ -148,6 +150,7 @@ impl Connection {
             acknowledged: true,
             closed: false,
             owed: false,
+            queued: Vec::new(),
             counts: Counts::default(),
             shared: Arc::new(Shared {
                 interrupt: AtomicBool::new(false),
@@ -208,7 +211,8 @@ impl Connection {
     /// [`Error::Refused`] if the stub asks for it again and again; else those of the connection.
     pub fn send(&mut self, body: &[u8], deadline: Deadline) -> Result<(), Error> {
         let what = || format!("acknowledgement of {}", shown(body));
-        let bytes = packet::encode(body);
+        let mut bytes = std::mem::take(&mut self.queued);
+        bytes.extend(packet::encode(body));
         self.counts.packets_sent += 1;
         for _ in 0..MAX_TRIES {
             self.write(&bytes, deadline, &what)?;
@@ -238,6 +242,23 @@ impl Connection {
     /// Those of the connection.
     pub fn send_raw(&mut self, bytes: &[u8], deadline: Deadline) -> Result<(), Error> {
         self.write(bytes, deadline, &|| "room to send".to_owned())
+    }
+
+    /// Whether packets are acknowledged.
+    pub(crate) fn is_acknowledging(&self) -> bool {
+        self.acknowledged
+    }
+
+    /// Has a packet sent with the next one. Only where packets aren't acknowledged.
+    pub(crate) fn queue(&mut self, body: &[u8]) {
+        self.counts.packets_sent += 1;
+        self.queued.extend(packet::encode(body));
+    }
+
+    /// Sends the packets that wait for the next one.
+    pub(crate) fn flush(&mut self, deadline: Deadline) -> Result<(), Error> {
+        let queued = std::mem::take(&mut self.queued);
+        self.write(&queued, deadline, &|| "room to send".to_owned())
     }
 
     /// Waits for a packet, and acknowledges it. `what` is named by errors.

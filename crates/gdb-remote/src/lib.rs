@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod bytecode;
 pub mod client;
 pub mod connection;
 pub mod description;

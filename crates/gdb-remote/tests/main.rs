@@ -1,5 +1,6 @@
 //! Tests of the client: against stubs in this process, honest and lying, and against real ones.
 
+mod ahead;
 mod exchange;
 mod gdbserver;
 mod lldb_server;

@@ -14,6 +14,7 @@ use crate::memory_map::Mapping;
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
+use dapple_arch::decision::Truth;
 use dapple_arch::registers::Vectors;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap::TRAP;
@@ -365,6 +366,28 @@ pub trait Process: Memory + Debug + Send + Sync {
     fn has_breakpoint(&self, address: Address) -> bool {
         let mut byte = [0];
         self.read(address, &mut byte).is_ok() && byte[0] == TRAP
+    }
+
+    /// Whether whoever inserts the breakpoints can decide their conditions ([`Process::set_condition`]).
+    fn decides_conditions(&self) -> bool {
+        false
+    }
+
+    /// Lets threads go on at an inserted breakpoint for which `condition` is false. One for which it is true or has no value stops, and so does any
+    /// whose memory can't be read. `None`: all stop. Removing the breakpoint removes its condition.
+    ///
+    /// # Errors
+    /// Why the condition can't be decided, as a clause. Then all threads stop.
+    fn set_condition(&self, _address: Address, condition: Option<&Truth>) -> Result<(), String> {
+        match condition {
+            Some(_) => Err("nobody but the debugger decides".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the breakpoint at an address has a condition.
+    fn has_condition(&self, _address: Address) -> bool {
+        false
     }
 
     /// A number that differs whenever memory may have changed, provided that no thread runs.

@@ -2,12 +2,14 @@
 //!
 //! [`connect`] makes a [`RemoteProcess`], which is a [`Process`](crate::process::Process) like a live one. The protocol itself is in
 //! `dapple-gdb-remote`; here is what joins it with what the engine expects of Linux's ptrace(2): threads that run and stop one by one
-//! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`), files (`files`)
-//! and what valgrind has found (`findings`).
+//! (`schedule`), registers in the kernel's layout (`registers`), memory (`memory`), watchpoints (`watchpoints`), conditions that the stub
+//! evaluates (`conditions`), files (`files`) and what valgrind has found (`findings`).
 
+mod conditions;
 mod console;
 mod files;
 mod findings;
+mod injected;
 mod link;
 mod memory;
 mod process;

@@ -29,6 +29,9 @@ pub struct DecidedBreakpoint {
     pub id: i64,
     /// At how many of its places the program decides by itself.
     pub in_program: usize,
+    /// At how many of its places a stub decides whether to stop a thread.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub by_stub: usize,
     /// Why each hit stops the thread at the other places: clauses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_stops: Vec<String>,
@@ -37,6 +40,10 @@ pub struct DecidedBreakpoint {
     /// How many hits come before the next on which it acts. `None`: it acts on no other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skips: Option<u64>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Request for DecidedRequest {
@@ -58,6 +65,7 @@ pub fn decided(
         .map(|decided| DecidedBreakpoint {
             id: decided.id,
             in_program: decided.in_program,
+            by_stub: decided.by_stub,
             by_stops: decided.by_stops,
             hits: decided.hits,
             skips: decided.skips,

@@ -220,6 +220,9 @@ pub fn decided(this: &DecidedBreakpoint) -> String {
     if this.in_program > 0 {
         text.push_str(", decided in the program");
     }
+    if this.by_stub > 0 {
+        text.push_str(", decided by the stub");
+    }
     for reason in &this.by_stops {
         let _ = write!(
             text,

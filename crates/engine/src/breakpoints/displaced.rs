@@ -146,6 +146,10 @@ impl Caves {
             }
             cave.changed = true;
             if memory.write(start, &written).is_err() {
+                // Code can't be written there, as behind QEMU's user-mode emulation.
+                if cave.slots.iter().all(|slot| *slot == Slot::Free) {
+                    cave.slots.clear();
+                }
                 continue;
             }
             let copy = Copy {
@@ -236,6 +240,12 @@ impl Caves {
                 Some((*copy, original))
             }
         }
+    }
+
+    /// Whether there is no room for another copy.
+    pub(crate) fn is_full(&self) -> bool {
+        let mut slots = self.caves.iter().flat_map(|cave| &cave.slots);
+        !slots.any(|slot| *slot == Slot::Free)
     }
 
     /// Whether there are no copies.

@@ -3,13 +3,16 @@
 //! A site is one `int3` with the reasons why it is there. Removing the last reason takes the byte out. Reads by [`PatchedMemory`] show the
 //! original bytes in place of inserted ones; only reads by [`PatchedMemory::process`] show what is in memory.
 //!
-//! A site may have a jump to a trampoline instead (`jumps`). Any change of its reasons takes the jump out again.
+//! A site may have a jump to a trampoline instead (`jumps`), or a condition that a stub evaluates (`conditions`). Any change of its reasons
+//! takes these out again.
 
+mod conditions;
 mod jumps;
 
 use self::jumps::Jump;
 use crate::Address;
 use crate::breakpoints::displaced::{Caves, Copy};
+use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::trampolines::Trampolines;
 use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::Machine;
@@ -70,6 +73,8 @@ pub(crate) struct Site {
     original: [u8; JUMP],
     /// The jump that is inserted in place of an `int3`.
     jump: Option<Jump>,
+    /// The breakpoints whose conditions the stub evaluates, with their options then.
+    by_stub: Option<Vec<(i64, BreakpointOptions)>>,
     /// How often threads have passed the site without a stop, since it was last considered for a jump.
     pub(crate) passes: u32,
     /// How often a jump couldn't be put in since there was one: each time, twice as many passes are awaited.
@@ -238,6 +243,7 @@ impl PatchedMemory {
             return Ok(());
         }
         self.take_jumps_out(address..address.offset(1));
+        self.take_condition_out(address);
         if let Some(site) = self.sites.get_mut(&address) {
             site.reasons.push(reason);
             if self.quiet {
@@ -245,11 +251,18 @@ impl PatchedMemory {
             }
             return Ok(());
         }
+        let hides = self.process.hides_breakpoints();
         let mut byte = [0];
-        self.process.read(address, &mut byte).map_err(|_| {
-            io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
-        })?;
-        let original = [byte[0], 0, 0, 0, 0];
+        // Where breakpoints aren't seen in memory, what is below isn't needed. What the debugger itself waits for is in code.
+        if !hides || reason.is_for_stops() {
+            self.process.read(address, &mut byte).map_err(|_| {
+                io::Error::new(io::ErrorKind::NotFound, format!("no memory at {address}"))
+            })?;
+        }
+        let original = match hides {
+            true => [0; JUMP],
+            false => [byte[0], 0, 0, 0, 0],
+        };
         let note = match &mut self.guardian {
             None => None,
             Some(guardian) => {
@@ -265,6 +278,7 @@ impl PatchedMemory {
         let site = Site {
             original,
             jump: None,
+            by_stub: None,
             passes: 0,
             doubled: 0,
             reasons: vec![reason],
@@ -287,7 +301,7 @@ impl PatchedMemory {
         };
         site.reasons.retain(|r| *r != reason);
         if !site.reasons.is_empty() {
-            return;
+            return self.take_condition_out(address);
         }
         let ([original, ..], note) = (site.original, site.note);
         if let Some(site) = self.sites.remove(&address)
@@ -296,7 +310,9 @@ impl PatchedMemory {
             // A thread may be executing the copy.
             self.caves.retire(copy);
         }
-        self.removed.insert((address, vec![TRAP]), vec![original]);
+        if !self.process.hides_breakpoints() {
+            self.removed.insert((address, vec![TRAP]), vec![original]);
+        }
         // The memory may be gone with its module.
         let _ = self.process.remove_breakpoint(address, original);
         strike(&mut self.guardian, note);
@@ -445,6 +461,9 @@ impl PatchedMemory {
         if let Some(copy) = site.copy {
             return Some(copy);
         }
+        if self.caves.is_full() {
+            return None;
+        }
         let mut code = [0; 16];
         let length = self.read_some(address, &mut code);
         let copy = self.caves.place(
@@ -491,7 +510,11 @@ impl PatchedMemory {
     pub(crate) fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         let count = self.process.read_some(address, buffer);
         let end = Address(address.0.saturating_add(count as u64));
+        let hides = self.process.hides_breakpoints();
         for (at, site) in self.sites.range(before(address)..end) {
+            if hides && site.jump.is_none() {
+                continue;
+            }
             for (index, original) in site.original.iter().enumerate().take(site.size()) {
                 let offset = (at.0 + index as u64).checked_sub(address.0);
                 if let Some(byte) = offset.and_then(|offset| buffer.get_mut(offset as usize)) {
@@ -592,6 +615,7 @@ impl PatchedMemory {
         for (address, site) in &mut self.sites {
             site.copy = None;
             site.jump = None;
+            site.by_stub = None;
             site.passes = 0;
             let [original, ..] = site.original;
             site.note = guardian
@@ -645,6 +669,11 @@ fn exchange(process: &dyn Process, at: Address, bytes: &[u8]) -> io::Result<()> 
         [] => Ok(()),
         [TRAP] => process.insert_breakpoint(at),
         [original] => process.remove_breakpoint(at, *original),
+        // No thread runs, and no breakpoint is seen in memory.
+        all if process.hides_breakpoints() => {
+            process.remove_breakpoint(at, 0)?;
+            process.write(at, all)
+        }
         [first, rest @ ..] => {
             process.write(at, &[TRAP])?;
             process.write(at.offset(1), rest)?;

@@ -82,6 +82,8 @@ pub struct Decided {
     pub id: i64,
     /// At how many of its places the program decides by itself.
     pub in_program: usize,
+    /// At how many of its places a stub decides whether to stop a thread.
+    pub by_stub: usize,
     /// Why each hit stops the thread at the other places: clauses, each once. Empty also if no thread has come there often.
     pub by_stops: Vec<String>,
     /// How often its condition has held so far.

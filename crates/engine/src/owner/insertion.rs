@@ -95,6 +95,7 @@ impl Owner {
             |(id, options): &(i64, BreakpointOptions)| breakpoints.options(*id) != Some(options);
         self.memory
             .take_stale_jumps_out(|trampoline| trampoline.decides.iter().any(is_stale));
+        self.memory.take_conditions_out(is_stale);
     }
 
     /// As [`Owner::arm`], but returns the changed breakpoints instead of reporting them.

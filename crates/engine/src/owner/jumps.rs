@@ -14,6 +14,7 @@ use crate::breakpoints::passes::{COUNTERS, Counters, Passes};
 use crate::breakpoints::trampolines::{ARENA, Trampoline, Trampolines, WhereDecided};
 use crate::breakpoints::wanted::{Decided, Decisions};
 use crate::{Address, ThreadId};
+use dapple_arch::Machine;
 use dapple_arch::decision::{self, Record, Recorded, Request, SWITCHED, Then, Truth};
 use dapple_arch::jump_site::{self, Code, Indirect, JumpSite, MOST_REPLACED};
 use dapple_inspect::inspect::Inspect;
@@ -32,17 +33,17 @@ const NOT_OWN: &str =
     "its condition has `$thread`, and the program has a thread that the C library does not know";
 
 /// What is to be decided in the program.
-struct Wanted {
+pub(super) struct Wanted {
     /// Whether a thread has to be looked at.
-    truth: Truth,
+    pub(super) truth: Truth,
     /// If hits are to be counted: how many come before the next that has to be looked at.
-    skips: Option<u64>,
+    pub(super) skips: Option<u64>,
     /// If the program writes the message: its values, and what is known of the breakpoint.
-    logs: Option<(Vec<Recorded>, Writer)>,
+    pub(super) logs: Option<(Vec<Recorded>, Writer)>,
     /// The breakpoints, with their options.
-    decides: Vec<(i64, BreakpointOptions)>,
+    pub(super) decides: Vec<(i64, BreakpointOptions)>,
     /// If a thread's id has to be known: how far from the thread pointer it has it.
-    own_id: Option<u64>,
+    pub(super) own_id: Option<u64>,
 }
 
 /// Why a site gets no jump.
@@ -58,6 +59,7 @@ impl Owner {
     pub(crate) fn set_decided(&mut self, decided: WhereDecided) {
         self.memory.trampolines.decided = decided;
         if decided == WhereDecided::AtStops {
+            self.memory.take_conditions_out(|_| true);
             self.take_all_jumps_out();
         }
     }
@@ -65,6 +67,15 @@ impl Owner {
     /// Notes that a thread has come to a site, and that none of the breakpoints there stops it. `sp`: the thread's stack pointer.
     pub(super) fn passed_site(&mut self, thread: ThreadId, at: Address, sp: u64) {
         if self.memory.trampolines.decided == WhereDecided::AtStops {
+            return;
+        }
+        let machine = self.process().machine();
+        if machine != Machine::X86_64 {
+            let why = format!(
+                "conditions are compiled for x86-64, not for {}",
+                machine.name()
+            );
+            self.memory.trampolines.refused.entry(at).or_insert(why);
             return;
         }
         self.interruptions().is_at(thread, sp);
@@ -79,6 +90,7 @@ impl Owner {
         for at in std::mem::take(&mut self.memory.trampolines.wanted) {
             let made = self.make_jump(at);
             tracing::debug!(%at, ?made, "a jump");
+            let made = made.or_else(|refused| self.leave_to_stub(at, refused));
             let kept = &mut self.memory.trampolines.refused;
             match made {
                 Ok(()) => {
@@ -175,7 +187,12 @@ impl Owner {
     }
 
     /// What is to be decided about a thread that comes to these breakpoints.
-    fn wanted(&mut self, thread: ThreadId, at: Address, users: &[i64]) -> Result<Wanted, String> {
+    pub(super) fn wanted(
+        &mut self,
+        thread: ThreadId,
+        at: Address,
+        users: &[i64],
+    ) -> Result<Wanted, String> {
         self.take_counts_over();
         let registers = self.registers(thread).ok_or("the thread has ended")?;
         self.looking(thread, registers, |breakpoints, _, here| {
@@ -249,6 +266,7 @@ impl Owner {
             let mut decided = Decided {
                 id,
                 in_program: 0,
+                by_stub: 0,
                 by_stops: Vec::new(),
                 hits,
                 skips: Some(0),
@@ -256,6 +274,8 @@ impl Owner {
             for at in self.memory.sites_of(id) {
                 if self.memory.trampoline_of(at).is_some() {
                     decided.in_program += 1;
+                } else if self.memory.is_decided_by_stub(at) {
+                    decided.by_stub += 1;
                 } else if let Some(reason) = self.memory.trampolines.refused.get(&at)
                     && !decided.by_stops.contains(reason)
                 {

@@ -328,6 +328,9 @@ impl Owner {
             trap::Past::Done | trap::Past::InCopy => {
                 self.go(thread, how, 0);
             }
+            trap::Past::OnlyAlone if self.is_alone_behind_stub(thread) => {
+                self.step_past(thread, site, how);
+            }
             trap::Past::OnlyAlone => {
                 self.control(thread).passed = Some(site);
                 self.threads.must_run_alone(thread);
@@ -344,6 +347,8 @@ impl Owner {
 
     /// Notes that a thread will come to a site again without a new hit.
     fn will_come_back(&mut self, thread: ThreadId, site: Address, sp: u64) {
+        // It has to stop there, so that it is known that it came.
+        self.memory.take_condition_out(site);
         let all = &mut self.control(thread).comes_back;
         if !all.contains(&(site, sp)) {
             if all.len() >= MOST_RETURNS {

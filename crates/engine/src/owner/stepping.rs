@@ -12,6 +12,7 @@ use crate::step::options::{StepKind, StepOptions};
 use crate::step::{self, Action, Context, Landing, Step};
 use crate::stops::{How, Mode};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::instructions::LONGEST;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::FrameId;
 use dapple_inspect::inspect::Inspect;
@@ -463,7 +464,19 @@ impl Owner {
     /// is another instruction, or memory that it needs can't be accessed.
     fn emulate(&mut self, thread: ThreadId, registers: UserRegisters) -> bool {
         let pc = registers.pc();
-        let mut buffer = [0; 16];
+        let (buffer, length) = self.code_at(pc);
+        let after = self.emulated_at(pc, &buffer[..length], &registers);
+        if let Some(after) = after {
+            self.set_registers(thread, after);
+            self.emulated(thread, registers, after);
+            self.frames_ended(thread);
+        }
+        after.is_some()
+    }
+
+    /// The code at an address, from the module's file if that can be told, and how much there is.
+    pub(super) fn code_at(&self, pc: Address) -> ([u8; LONGEST], usize) {
+        let mut buffer = [0; LONGEST];
         let mut length = 0;
         if let Some(module) = self.modules().at(pc) {
             let code = module.code_in_file(module.to_file(pc), buffer.len());
@@ -473,13 +486,7 @@ impl Owner {
         if length == 0 {
             length = self.memory().read_some(pc, &mut buffer);
         }
-        let after = self.emulated_at(pc, &buffer[..length], &registers);
-        if let Some(after) = after {
-            self.set_registers(thread, after);
-            self.emulated(thread, registers, after);
-            self.frames_ended(thread);
-        }
-        after.is_some()
+        (buffer, length)
     }
 
     /// The thread has come to where the step goes on, at `address` or elsewhere: takes out the sites of its run.

@@ -13,7 +13,6 @@ use dapple_arch::Memory;
 use dapple_arch::emulate::EmulatedMemory;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::exceptions::Exception;
-use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Resume;
 use dapple_target::signal_info::SignalInfo;
 use dapple_target::wait_event::What;
@@ -108,7 +107,13 @@ impl Owner {
         }
         let mut registers = self.registers(thread)?;
         if self.process().moves_back() {
-            return Some(Trap::Site(registers.pc()));
+            let at = registers.pc();
+            if let Some(site) = self.site_asking(thread, at) {
+                self.set_back(&mut registers, site);
+                self.set_registers(thread, registers);
+                return Some(Trap::Site(site));
+            }
+            return Some(Trap::Site(at));
         }
         let at = registers.pc().offset(-1);
         if let Some(site) = self.site_asking(thread, at) {
@@ -319,8 +324,7 @@ impl Owner {
             self.set_registers(thread, registers);
             return Past::InCopy;
         }
-        let mut code = [0; 16];
-        let length = self.memory().read_some(site, &mut code);
+        let (code, length) = self.code_at(site);
         let after = self.emulated_at(site, &code[..length], &registers);
         if let Some(after) = after {
             self.set_registers(thread, after);

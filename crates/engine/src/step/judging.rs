@@ -43,10 +43,13 @@ impl Step {
                 self.before = before.unwrap_or(self.before);
                 return Action::Finished;
             }
-            Verdict::OtherLine => self.settle(cx),
+            Verdict::OtherLine => {
+                self.settle(cx);
+                self.widen(cx);
+            }
             Verdict::Line => {
                 if let Some(row) = &at.row {
-                    self.range = at.range(&row.range);
+                    self.range = self.line_range(cx, &at, row);
                 }
             }
             Verdict::OnTheWay => {}

@@ -7,7 +7,7 @@ use dapple_inspect::modules::{LoadedModule, Modules};
 use dapple_inspect::values::coroutines::may_be_body;
 use dapple_symbols::FileAddress;
 use dapple_symbols::cpp_coroutines::{CoroutinePart, CppCoroutine};
-use dapple_symbols::functions::{Function, InlinedCall, Language, SourcePosition};
+use dapple_symbols::functions::{Function, FunctionId, InlinedCall, Language, SourcePosition};
 use dapple_symbols::lines::LineRow;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -235,6 +235,11 @@ impl InMemory for Arc<Path> {
 }
 
 impl Position {
+    /// The function's id.
+    pub fn function_id(&self) -> Option<FunctionId> {
+        self.function.as_ref().map(|function| function.id)
+    }
+
     /// Whether the address is its function's entry.
     pub fn is_entry(&self) -> bool {
         self.function

@@ -85,6 +85,11 @@ impl Client {
         address: u64,
         size: u64,
     ) -> Result<Support> {
-        self.command(format!("z{},{address:x},{size:x}", kind.digit()).as_bytes())
+        self.command(removal(kind, address, size).as_bytes())
     }
+}
+
+/// The packet that removes a breakpoint.
+pub(super) fn removal(kind: BreakpointKind, address: u64, size: u64) -> String {
+    format!("z{},{address:x},{size:x}", kind.digit())
 }

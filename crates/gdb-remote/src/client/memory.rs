@@ -23,15 +23,9 @@ impl Client {
             let Some(at) = address.checked_add(done as u64) else {
                 break;
             };
-            let binary = self.has(Feature::BinaryUpload);
-            let most = match binary {
-                // A byte may take two when it is sent.
-                true => self.room().saturating_sub(1) / 2,
-                false => self.room() / 2,
-            };
-            let asked = rest.len().min(most.max(1));
+            let (packet, asked) = self.reading(at, rest.len());
             let deadline = self.next_deadline(whole);
-            let read = match self.read_piece(at, asked, binary, deadline) {
+            let read = match self.read_piece(&packet, asked, deadline) {
                 Ok(read) => read,
                 Err(Error::Stub { .. }) if done > 0 => break,
                 Err(error) => return Err(error),
@@ -47,21 +41,24 @@ impl Client {
         Ok(done)
     }
 
-    /// Reads at most `length` bytes.
-    fn read_piece(
-        &mut self,
-        address: u64,
-        length: usize,
-        binary: bool,
-        deadline: Deadline,
-    ) -> Result<Vec<u8>> {
-        let letter = if binary { 'x' } else { 'm' };
-        let asked = format!("{letter}{address:x},{length:x}");
-        let asked = asked.as_bytes();
+    /// The packet that reads memory, and for how many bytes at most it is.
+    pub(super) fn reading(&self, address: u64, length: usize) -> (String, usize) {
+        let (letter, most) = match self.has(Feature::BinaryUpload) {
+            // A byte may take two when it is sent.
+            true => ('x', self.room().saturating_sub(1) / 2),
+            false => ('m', self.room() / 2),
+        };
+        let length = length.min(most.max(1));
+        (format!("{letter}{address:x},{length:x}"), length)
+    }
+
+    /// Reads at most `length` bytes, by a packet.
+    fn read_piece(&mut self, packet: &str, length: usize, deadline: Deadline) -> Result<Vec<u8>> {
+        let asked = packet.as_bytes();
         let answer = self
             .query_until(asked, deadline)?
             .ok_or_else(|| not_supported(asked))?;
-        let read = match binary {
+        let read = match self.has(Feature::BinaryUpload) {
             true => answer.strip_prefix(b"b").map(<[u8]>::to_vec),
             false => hex::decode(&answer),
         };

@@ -74,6 +74,7 @@ impl Client {
         }
         let deadline = self.deadline();
         self.connection.skip_owed(deadline)?;
+        self.drop_ahead(deadline)?;
         let sent = self.connection.send(b"k", deadline);
         let deadline = after(self.timeout.min(END));
         // gdbserver and QEMU answer with `X09` or `W00` at times, others not at all; what comes ends with the connection.
@@ -132,6 +133,7 @@ impl Client {
     /// Sends a packet that is answered by a stop reply.
     fn stop_of(&mut self, packet: &[u8], deadline: Deadline) -> Result<StopReply> {
         self.run(packet)?;
+        self.drop_ahead(deadline)?;
         let answer = self.connection.answer(packet, deadline)?;
         let answer = judged(packet, answer)?.ok_or_else(|| not_supported(packet))?;
         stop_reply(packet, &answer)

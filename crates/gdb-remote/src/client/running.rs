@@ -103,6 +103,7 @@ impl Client {
     /// debuggee was not resumed; [`Error::Unexpected`]; those of the connection.
     pub fn wait(&mut self, deadline: Deadline) -> Result<StopReply> {
         let asked: &[u8] = b"the resumption";
+        self.drop_ahead(deadline)?;
         let answer = self.connection.receive_running(deadline)?;
         let answer = judged(asked, answer)?.ok_or_else(|| not_supported(asked))?;
         let reply = stop_reply(asked, &answer)?;

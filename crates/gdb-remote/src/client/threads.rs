@@ -82,7 +82,7 @@ impl Client {
     pub fn is_alive(&mut self, thread: ThreadId) -> Result<bool> {
         let asked = format!("T{thread}");
         let deadline = self.deadline();
-        let answer = self.connection.request(asked.as_bytes(), deadline)?;
+        let answer = self.asked(asked.as_bytes(), deadline)?;
         match judged(asked.as_bytes(), answer) {
             Ok(None) => Ok(true),
             Ok(Some(answer)) if answer == b"OK" => Ok(true),

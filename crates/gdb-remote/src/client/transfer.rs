@@ -21,10 +21,9 @@ impl Client {
     pub fn transfer(&mut self, object: &str, annex: &str, limit: usize) -> Result<Option<Vec<u8>>> {
         let whole = self.whole_deadline();
         let mut read = Vec::new();
-        // gdb asks for one less than a packet, for the letter in front.
-        let most = self.room().saturating_sub(1).max(1);
+        let most = self.most_transferred();
         loop {
-            let asked = format!("qXfer:{object}:read:{annex}:{:x},{most:x}", read.len());
+            let asked = self.transferring(object, annex, read.len());
             let asked = asked.as_bytes();
             let deadline = self.next_deadline(whole);
             let Some(answer) = self.query_until(asked, deadline)? else {
@@ -52,6 +51,17 @@ impl Client {
                 _ => {}
             }
         }
+    }
+
+    /// How many bytes are asked for at a time: gdb asks for one less than a packet, for the letter in front.
+    fn most_transferred(&self) -> usize {
+        self.room().saturating_sub(1).max(1)
+    }
+
+    /// The packet that reads an object, from an offset on.
+    pub(super) fn transferring(&self, object: &str, annex: &str, offset: usize) -> String {
+        let most = self.most_transferred();
+        format!("qXfer:{object}:read:{annex}:{offset:x},{most:x}")
     }
 
     /// The target description with the files that it includes (`qXfer:features:read`). `None` if the stub gives none.

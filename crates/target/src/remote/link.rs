@@ -1,8 +1,12 @@
 //! The connection to a stub with what is known of its threads: packets become events, and wishes become packets.
 
 mod accesses;
+mod ahead;
 mod breakpoints;
 mod registers;
+mod stepping_over;
+
+use ahead::Asked;
 
 use super::console::Console;
 use super::files::Files;
@@ -23,7 +27,7 @@ use dapple_gdb_remote::signal::Signal;
 use dapple_gdb_remote::stop_reply::{Reason, Stop, StopReply};
 use dapple_gdb_remote::thread_id::ThreadId as StubThread;
 use dapple_gdb_remote::{Client, Error};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,10 +72,14 @@ pub(super) struct Link {
     causes: BTreeMap<ThreadId, Cause>,
     /// How many bytes the packet with all registers has.
     reach: usize,
+    asked: Asked,
+    stepping_over: stepping_over::SteppingOver,
     /// The stub has no packet that writes one register.
     lacks_single_registers: bool,
-    /// Where breakpoints are inserted.
-    breakpoints: BTreeSet<u64>,
+    /// Where breakpoints are inserted, each with the code of its condition; empty: it has none.
+    breakpoints: BTreeMap<u64, Vec<u8>>,
+    /// Those that were removed, and that the stub still has.
+    removed: BTreeMap<u64, Vec<u8>>,
     /// The thread whose vfork child uses the process's memory: breakpoints are taken out meanwhile, and no other thread runs.
     vforked: Option<ThreadId>,
     /// The stub was asked to interrupt the process, and hasn't answered by a stop.
@@ -118,7 +126,10 @@ impl Link {
             findings: Findings::default(),
             registers: BTreeMap::new(),
             causes: BTreeMap::new(),
-            breakpoints: BTreeSet::new(),
+            asked: Asked::default(),
+            stepping_over: stepping_over::SteppingOver::default(),
+            breakpoints: BTreeMap::new(),
+            removed: BTreeMap::new(),
             vforked: None,
             interrupting: false,
             owed: 0,
@@ -155,6 +166,12 @@ impl Link {
         }
     }
 
+    /// Whether what runs may be a recording, which nothing may be changed in.
+    pub(super) fn replays(&self) -> bool {
+        let features = self.client.features();
+        features.has(Feature::ReverseContinue) || features.has(Feature::ReverseStep)
+    }
+
     // Running.
 
     /// Sends what threads are to do, if one is to run and none does.
@@ -169,6 +186,9 @@ impl Link {
                 true => wishes.retain(|(thread, ..)| *thread == vforked),
                 false => self.put_breakpoints_back(),
             }
+        }
+        if !self.steps_over_breakpoint(&wishes) {
+            self.send_all_removed();
         }
         let resumptions = self.resumptions(&wishes);
         self.forget();
@@ -331,6 +351,10 @@ impl Link {
 
     fn stopped(&mut self, stop: Stop) {
         self.schedule.rests();
+        if self.has_stayed_at_breakpoint(&stop) && self.run().is_ok() {
+            return;
+        }
+        self.ask_ahead(stop.thread);
         /// At how many stops an interrupt that wasn't answered is looked for.
         const AWAITED: u32 = 100;
         let asked = std::mem::take(&mut self.interrupting);
@@ -434,6 +458,7 @@ impl Link {
             Some(Reason::Exec(_)) => {
                 // The stub has none in the new program's memory.
                 self.breakpoints.clear();
+                self.removed.clear();
                 self.watchpoints.forget();
                 self.vforked = None;
                 let stub = stop.thread.or_else(|| self.ids.stub(thread));
@@ -519,6 +544,11 @@ impl Link {
         self.causes.get(&thread).copied().unwrap_or_default()
     }
 
+    /// Whether a thread has stopped last because its step has ended.
+    pub(super) fn has_stepped(&self, thread: ThreadId) -> bool {
+        self.cause_of(thread).code == code::STEP
+    }
+
     /// The debug registers that a thread has hit, which are forgotten.
     pub(super) fn take_hits(&mut self, thread: ThreadId) -> u64 {
         let cause = self.causes.get_mut(&thread);
@@ -533,6 +563,7 @@ impl Link {
             return;
         }
         self.listed = self.changes;
+        self.asked.threads = true;
         let listed = self.client.threads();
         let Ok(Some(listed)) = self.noted(listed) else {
             return;
@@ -577,12 +608,13 @@ impl Link {
         if self.require_rest().is_err() {
             return 0;
         }
-        let (client, lost) = (&mut self.client, &mut self.lost);
+        let (client, lost, asked) = (&mut self.client, &mut self.lost, &mut self.asked);
         let least = self.blocks.size();
         self.blocks.read(address, buffer, |at, buffer| {
             if lost.is_some() {
                 return 0;
             }
+            asked.reads(at, buffer.len());
             match client.read_memory(at, buffer) {
                 Ok(count) => count,
                 // Some stubs read all or nothing.
@@ -598,6 +630,10 @@ impl Link {
     /// Writes memory.
     pub(super) fn write(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
         self.require_rest()?;
+        let end = address.saturating_add(bytes.len() as u64);
+        if self.removed.range(address..end).next().is_some() {
+            self.send_all_removed();
+        }
         let written = self.client.write_memory(address, bytes);
         let written = self.noted(written)?;
         self.changes += 1;

@@ -55,6 +55,14 @@ impl Blocks {
             .is_none_or(|all| all.iter().any(|it| it.start <= address && end <= it.end))
     }
 
+    /// Whether these are whole blocks, whose reading does nothing else.
+    pub(super) fn are_ordinary(&self, address: u64, size: usize) -> bool {
+        let end = address.saturating_add(size as u64);
+        let mut blocks = (address..end).step_by(self.size());
+        let is_whole = address.is_multiple_of(self.size) && end.is_multiple_of(self.size);
+        is_whole && blocks.all(|block| self.is_ordinary(block))
+    }
+
     /// Reads memory, up to where it ends, by `read`, which reads from the stub. Returns how many bytes were read.
     pub(super) fn read(
         &mut self,

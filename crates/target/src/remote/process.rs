@@ -1,7 +1,7 @@
 //! What the engine asks of a process, answered by a stub.
 
 use super::link::{Link, code};
-use super::watchpoints;
+use super::{injected, watchpoints};
 use crate::linux::process::{parse_mappings, parse_own_mappings};
 use crate::linux::wait::{self, Waker};
 use crate::memory_map::Mapping;
@@ -9,6 +9,7 @@ use crate::process::{Peeked, Process, Resume, Waited};
 use crate::signal_info::{SignalInfo, WholeSignal};
 use crate::wait_event::WaitEvent;
 use crate::{Address, ThreadId};
+use dapple_arch::decision::Truth;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{Vectors, state};
 use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
@@ -176,7 +177,7 @@ impl RemoteProcess {
     }
 
     /// A file of the stub's `/proc` for this process.
-    fn proc_file(&self, name: &str) -> Option<Vec<u8>> {
+    pub(super) fn proc_file(&self, name: &str) -> Option<Vec<u8>> {
         let mut link = self.link();
         link.require_rest().ok()?;
         let path = format!("/proc/{}/{name}", link.ids.process()?);
@@ -339,6 +340,7 @@ impl Process for RemoteProcess {
             // With another of its threads.
             return Ok(());
         }
+        link.send_all_removed();
         link.schedule = super::schedule::Schedule::default();
         link.console.drop_kept();
         let process = link.ids.process();
@@ -544,18 +546,30 @@ impl Process for RemoteProcess {
         None
     }
 
-    fn has_shadow_stack(&self, _thread: ThreadId) -> bool {
-        false
+    fn has_shadow_stack(&self, thread: ThreadId) -> bool {
+        // As for a process of this machine: "x86_Thread_features: shstk wrss".
+        let status = self.proc_file(&format!("task/{thread}/status"));
+        let status = status.unwrap_or_default();
+        let status = String::from_utf8_lossy(&status);
+        let features = status.lines();
+        let mut features = features.filter(|line| line.starts_with("x86_Thread_features:"));
+        features.any(|line| line.split_whitespace().any(|word| word == "shstk"))
     }
 
     fn map_code(
         &self,
-        _thread: ThreadId,
-        _address: Address,
-        _size: u64,
-        _call: Option<Address>,
+        thread: ThreadId,
+        address: Address,
+        size: u64,
+        call: Option<Address>,
     ) -> Result<(), String> {
-        Err("the remote protocol can't map memory".into())
+        match self.machine {
+            Machine::X86_64 => injected::map_code(self, thread, address, size, call),
+            machine => Err(format!(
+                "memory can't be mapped on {} behind a stub",
+                machine.name()
+            )),
+        }
     }
 
     fn share(
@@ -589,6 +603,18 @@ impl Process for RemoteProcess {
 
     fn has_breakpoint(&self, address: Address) -> bool {
         self.link().has_breakpoint(address.0)
+    }
+
+    fn decides_conditions(&self) -> bool {
+        self.link().decides_conditions()
+    }
+
+    fn set_condition(&self, address: Address, condition: Option<&Truth>) -> Result<(), String> {
+        self.link().set_condition(address.0, condition)
+    }
+
+    fn has_condition(&self, address: Address) -> bool {
+        self.link().has_condition(address.0)
     }
 
     fn changes(&self) -> u64 {

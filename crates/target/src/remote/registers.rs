@@ -104,6 +104,13 @@ impl Layout {
         words.filter_map(|(word, index)| Some((*word, self.description.registers.get(*index)?)))
     }
 
+    /// The stub's number of a register of 8 bytes.
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
+        let register = self.description.register(name);
+        let whole = register.filter(|register| register.size() == 8);
+        whole.map(|register| register.number)
+    }
+
     /// The general registers.
     pub(super) fn general(&self, all: &[Option<u8>]) -> UserRegisters {
         let value = |register: &Register| Some(widened(&register.value_in(all)?));

@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// How often a site must be passed before it is worth a jump.
 const PASSES: u32 = 64;
+/// How often, behind a stub: there, a stop takes several packets.
+const PASSES_BY_STUB: u32 = 2;
 /// How often that number is doubled at most, where a jump can't be put in.
 const MOST_DOUBLED: u32 = 8;
 
@@ -34,13 +36,18 @@ pub(super) struct Jump {
 }
 
 impl PatchedMemory {
-    /// Notes that a thread has passed the site at `address` without a stop. Returns whether the site is to be considered for a jump now.
+    /// Notes that a thread has passed the site at `address` without a stop. Returns whether the site is to be considered for a jump, or for a
+    /// condition of the stub, now.
     pub(crate) fn passed(&mut self, address: Address) -> bool {
         let Some(site) = self.sites.get_mut(&address) else {
             return false;
         };
         site.passes = site.passes.saturating_add(1);
-        site.jump.is_none() && site.passes == PASSES << site.doubled
+        let passes = match self.process.hides_breakpoints() {
+            true => PASSES_BY_STUB,
+            false => PASSES,
+        };
+        site.jump.is_none() && !site.is_by_stub() && site.passes == passes << site.doubled
     }
 
     /// The sites of a user's breakpoint.
@@ -92,7 +99,7 @@ impl PatchedMemory {
         if self.read_some(at, &mut original) < JUMP {
             return Err(io::Error::other("there is no memory"));
         }
-        self.process.write(start, &trampoline.code.bytes)?;
+        self.write_trampoline(&trampoline)?;
         let Some(site) = self.sites.get_mut(&at) else {
             return Err(io::Error::other("there is no site"));
         };
@@ -108,8 +115,14 @@ impl PatchedMemory {
         if !self.lifted
             && let Err(error) = exchange(self.process.as_ref(), at, &bytes)
         {
-            // The `int3` is there still.
-            let _ = self.process.write(at.offset(1), &original[1..]);
+            if self.process.hides_breakpoints() {
+                let _ = self.process.write(at, &original);
+                let _ = self.process.insert_breakpoint(at);
+                let _ = self.process.remove_breakpoint(trampoline.ask(), NOP);
+            } else {
+                // The `int3` is there still.
+                let _ = self.process.write(at.offset(1), &original[1..]);
+            }
             if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
                 guardian.strike_jump(note);
             }
@@ -125,6 +138,20 @@ impl PatchedMemory {
         });
         self.trampolines.add(trampoline);
         Ok(())
+    }
+
+    /// Writes a trampoline's code. Where breakpoints are hidden, its trap is one of these, above an instruction that does nothing: whoever takes
+    /// them out, such as a stub that has lost its debugger, lets threads go on.
+    fn write_trampoline(&self, trampoline: &Trampoline) -> io::Result<()> {
+        let mut code = trampoline.code.bytes.clone();
+        if !self.process.hides_breakpoints() {
+            return self.process.write(trampoline.start, &code);
+        }
+        if let Some(trap) = code.get_mut(trampoline.code.ask as usize) {
+            *trap = NOP;
+        }
+        self.process.write(trampoline.start, &code)?;
+        self.process.insert_breakpoint(trampoline.ask())
     }
 
     /// Takes all jumps out that replace an instruction with a byte in `range`. Their sites get an `int3` again.
@@ -144,7 +171,10 @@ impl PatchedMemory {
             let mut now = [0; JUMP];
             // The memory may be gone with its module, and the program may have written something else there.
             let is_in = self.process.read(*at, &mut now).is_ok() && now == jump.bytes;
-            if !self.lifted && is_in {
+            if !self.lifted && is_in && self.process.hides_breakpoints() {
+                let _ = exchange(self.process.as_ref(), *at, &site.original);
+                let _ = self.process.insert_breakpoint(*at);
+            } else if !self.lifted && is_in {
                 let _ = exchange(self.process.as_ref(), *at, &trapping);
             }
             if let (Some(guardian), Some(note)) = (&self.guardian, site.note) {
@@ -175,6 +205,9 @@ impl PatchedMemory {
     /// Frees trampolines that aren't used any more. Call only when no thread, nor a vfork child, is in any.
     pub(crate) fn reclaim_trampolines(&mut self) {
         for trampoline in self.trampolines.reclaim() {
+            if self.process.hides_breakpoints() {
+                let _ = self.process.remove_breakpoint(trampoline.ask(), NOP);
+            }
             if let (Some(guardian), Some(switch)) = (&mut self.guardian, trampoline.switch()) {
                 guardian.strike_trampoline(switch);
             }
@@ -184,6 +217,10 @@ impl PatchedMemory {
     /// Lets threads go on that come to the `int3` of a trampoline, in a process that is let go.
     pub(super) fn ask_no_more(&self, process: &dyn Process) {
         for trampoline in self.trampolines.all() {
+            if process.hides_breakpoints() {
+                let _ = process.remove_breakpoint(trampoline.ask(), NOP);
+                continue;
+            }
             let _ = process.write(trampoline.ask(), &[NOP]);
         }
     }

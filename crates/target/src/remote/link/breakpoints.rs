@@ -1,9 +1,12 @@
 //! The breakpoints that a stub inserts, and the threads that have run into them.
 
+use super::super::conditions;
 use super::Link;
 use crate::ThreadId;
+use dapple_arch::decision::Truth;
 use dapple_gdb_remote::client::BreakpointKind;
 use dapple_gdb_remote::error::Support;
+use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
 use std::io;
 
@@ -20,11 +23,20 @@ impl Link {
         machine.breakpoint_kind(&[])
     }
 
-    /// Sends that a breakpoint is to be inserted.
-    fn send_inserted(&mut self, address: u64) -> io::Result<Support> {
-        let kind = BreakpointKind::Software;
+    /// Sends that a breakpoint is to be inserted, or that one has another condition.
+    fn send_inserted(&mut self, address: u64, condition: &[u8]) -> io::Result<Support> {
         let size = self.breakpoint_size(address);
-        let inserted = self.client.insert_breakpoint(kind, address, size);
+        let conditions = [condition];
+        let conditions = match condition {
+            [] => &[][..],
+            _ => &conditions[..],
+        };
+        let inserted = self.client.insert_conditional_breakpoint(
+            BreakpointKind::Software,
+            address,
+            size,
+            conditions,
+        );
         self.noted(inserted)
     }
 
@@ -36,41 +48,116 @@ impl Link {
         self.noted(removed)
     }
 
-    /// Inserts a breakpoint.
+    /// Inserts a breakpoint without a condition.
     pub(in crate::remote) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
         self.require_rest()?;
-        if self.breakpoints.contains(&address) {
+        let present = self.breakpoints.get(&address).cloned();
+        if present.or_else(|| self.removed.remove(&address)) == Some(Vec::new()) {
+            self.breakpoints.insert(address, Vec::new());
             return Ok(());
         }
         if self.vforked.is_some() {
             // With the others, when the child has left the memory.
-            self.breakpoints.insert(address);
+            self.breakpoints.insert(address, Vec::new());
             return Ok(());
         }
-        if self.send_inserted(address)? == Support::NotSupported {
+        self.send_all_removed();
+        if self.send_inserted(address, &[])? == Support::NotSupported {
             return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
         }
-        self.breakpoints.insert(address);
+        self.breakpoints.insert(address, Vec::new());
         Ok(())
     }
 
-    /// Removes a breakpoint.
+    /// Removes a breakpoint. The stub is told before a thread runs, unless the breakpoint is inserted again meanwhile.
     pub(in crate::remote) fn remove_breakpoint(&mut self, address: u64) -> io::Result<()> {
         self.require_rest()?;
-        if !self.breakpoints.remove(&address) || self.vforked.is_some() {
-            return Ok(());
+        if let Some(condition) = self.breakpoints.remove(&address)
+            && self.vforked.is_none()
+        {
+            self.removed.insert(address, condition);
         }
-        self.send_removed(address).map(drop)
+        Ok(())
+    }
+
+    /// Tells the stub which breakpoints were removed.
+    pub(in crate::remote) fn send_all_removed(&mut self) {
+        for address in std::mem::take(&mut self.removed).into_keys() {
+            // The memory may be gone with its module.
+            let kind = BreakpointKind::Software;
+            let size = self.breakpoint_size(address);
+            if !self.client.remove_breakpoint_ahead(kind, address, size) {
+                let _ = self.send_removed(address);
+            }
+        }
     }
 
     /// Whether a breakpoint is inserted there.
     pub(in crate::remote) fn has_breakpoint(&self, address: u64) -> bool {
-        self.breakpoints.contains(&address)
+        self.breakpoints.contains_key(&address)
+    }
+
+    /// Whether the stub evaluates conditions.
+    pub(in crate::remote) fn decides_conditions(&self) -> bool {
+        let features = self.client.features();
+        features.has(Feature::ConditionalBreakpoints)
+    }
+
+    /// Whether the stub evaluates a condition there.
+    pub(in crate::remote) fn has_condition(&self, address: u64) -> bool {
+        let condition = self.breakpoints.get(&address);
+        condition.is_some_and(|condition| !condition.is_empty())
+    }
+
+    /// Has the stub evaluate a condition at an inserted breakpoint. `None`: none any more.
+    pub(in crate::remote) fn set_condition(
+        &mut self,
+        address: u64,
+        condition: Option<&Truth>,
+    ) -> Result<(), String> {
+        self.require_rest().map_err(|error| error.to_string())?;
+        let compiled = condition.map(|condition| self.compiled(address, condition));
+        let code = compiled.transpose()?.unwrap_or_default();
+        match self.breakpoints.get(&address) {
+            None => return Err("no breakpoint is inserted there".to_owned()),
+            Some(present) if *present == code => return Ok(()),
+            Some(_) => {}
+        }
+        if self.vforked.is_none() {
+            let sent = self.send_inserted(address, &code);
+            let sent = sent.map_err(|error| format!("the stub refuses its condition: {error}"))?;
+            if sent == Support::NotSupported {
+                return Err("the stub refuses its condition".to_owned());
+            }
+        }
+        self.breakpoints.insert(address, code);
+        Ok(())
+    }
+
+    fn compiled(&mut self, address: u64, condition: &Truth) -> Result<Vec<u8>, String> {
+        /// How much of the code at the breakpoint is looked at for two words that differ, in bytes.
+        const LOOKED_AT: usize = 256;
+        if !self.decides_conditions() {
+            return Err("the stub evaluates no conditions".to_owned());
+        }
+        let mut code = [0; LOOKED_AT];
+        let count = self.read(address, &mut code);
+        let probes = conditions::probes(&code[..count]);
+        let probes = probes.map(|all| all.map(|offset| address + offset as u64));
+        let register = |name: &str| self.layout.number(name);
+        let code = conditions::compile(condition, register, probes)?;
+        // Two digits a byte, and the rest of the packet.
+        let room = self.client.features().packet_size() / 2;
+        match code.len() + 32 <= room {
+            true => Ok(code),
+            false => Err("its condition is too long for the stub".to_owned()),
+        }
     }
 
     /// Takes all breakpoints out of memory, but knows them still.
     pub(super) fn lift_breakpoints(&mut self) {
-        for address in self.breakpoints.clone() {
+        let all: Vec<u64> = self.breakpoints.keys().copied().collect();
+        for address in all {
             let _ = self.send_removed(address);
         }
     }
@@ -78,8 +165,8 @@ impl Link {
     /// Puts all breakpoints back, once a vfork child has left the memory.
     pub(super) fn put_breakpoints_back(&mut self) {
         self.vforked = None;
-        for address in self.breakpoints.clone() {
-            let _ = self.send_inserted(address);
+        for (address, condition) in self.breakpoints.clone() {
+            let _ = self.send_inserted(address, &condition);
         }
     }
 
@@ -89,12 +176,12 @@ impl Link {
             return false;
         };
         let pc = registers.pc();
-        if self.breakpoints.contains(&pc.0) {
+        if self.has_breakpoint(pc.0) {
             return true;
         }
         let behind = self.layout.machine().behind_trap();
         let before = pc.offset(-behind.cast_signed());
-        if self.breakpoints.contains(&before.0) {
+        if self.has_breakpoint(before.0) {
             registers.set_pc(before);
             return self.set_general(thread, &registers).is_ok();
         }

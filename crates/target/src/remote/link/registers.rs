@@ -15,6 +15,7 @@ impl Link {
             return Ok(all.clone());
         }
         self.choose(thread)?;
+        self.asked.registers = true;
         let read = self.client.read_registers();
         let mut all = self.noted(read)?;
         self.reach = all.len();
