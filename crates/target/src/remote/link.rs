@@ -481,7 +481,8 @@ impl Link {
         if self.schedule.steps(thread) {
             return trap(code::STEP);
         }
-        if self.findings.ask(&mut self.client, thread) {
+        let is_finding = self.findings.ask(&mut self.client, thread);
+        if self.noted(is_finding).unwrap_or(false) {
             return trap(code::OWN);
         }
         match self.signal_code(thread) {
@@ -549,7 +550,9 @@ impl Link {
 
     /// A path of this machine for one of the stub's.
     pub(super) fn visible(&mut self, path: &Path) -> PathBuf {
-        self.files.visible(&mut self.client, path)
+        let visible = self.files.visible(&mut self.client, path);
+        let visible = self.noted(visible);
+        visible.unwrap_or_else(|_| path.to_owned())
     }
 
     /// Chooses the thread that packets about registers and memory are about.
@@ -578,15 +581,15 @@ impl Link {
             if lost.is_some() {
                 return 0;
             }
-            match client.read_memory(at, buffer) {
-                Ok(count) => count,
+            let read = match client.read_memory(at, buffer) {
                 // Some stubs read all or nothing.
                 Err(Error::Stub { .. }) => shorter(client, at, buffer, least),
-                Err(error) => {
-                    *lost = Some(error.to_string());
-                    0
-                }
-            }
+                read => read,
+            };
+            read.unwrap_or_else(|error| {
+                *lost = Some(error.to_string());
+                0
+            })
         })
     }
 
@@ -615,7 +618,12 @@ fn sender_of(info: &[u8]) -> Option<i32> {
 }
 
 /// Reads what there is before memory ends, which is found by halves of at least `least` bytes.
-fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -> usize {
+fn shorter(
+    client: &mut Client,
+    address: u64,
+    buffer: &mut [u8],
+    least: usize,
+) -> Result<usize, Error> {
     let mut done = 0;
     let mut size = buffer.len() / 2;
     while size >= least {
@@ -625,9 +633,9 @@ fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -
         match client.read_memory(address.saturating_add(done as u64), part) {
             Ok(count) => done += count,
             Err(Error::Stub { .. }) => {}
-            Err(_) => break,
+            Err(error) => return Err(error),
         }
         size /= 2;
     }
-    done
+    Ok(done)
 }

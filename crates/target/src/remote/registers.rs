@@ -39,6 +39,11 @@ impl Layout {
         Ok(Layout { description, words })
     }
 
+    /// The size of all registers, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.description.registers_size()
+    }
+
     /// The registers that aren't in a packet with all of them, which has only `length` bytes.
     pub(super) fn behind(&self, length: usize) -> Vec<Register> {
         let general = self.words.iter().flatten();

@@ -10,12 +10,14 @@ use std::io;
 impl Link {
     /// All registers of a stopped thread, as the stub has them.
     pub(super) fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
+        self.require_rest()?;
         if let Some(all) = self.registers.get(&thread) {
             return Ok(all.clone());
         }
         self.choose(thread)?;
         let read = self.client.read_registers();
         let mut all = self.noted(read)?;
+        all.truncate(self.layout.size());
         for register in self.layout.behind(all.len()) {
             let value = self.client.read_register(register.number);
             if let Some(value) = self.noted(value)? {
