@@ -172,7 +172,7 @@ impl Link {
             self.causes.remove(thread);
         }
         let resumed = self.client.resume(&resumptions);
-        self.noted(resumed)?;
+        resumed.or_else(|error| self.unresumed(&error))?;
         self.schedule.runs();
         Ok(())
     }
@@ -277,8 +277,14 @@ impl Link {
                 Ok(true)
             }
             Err(Error::TimedOut { .. } | Error::Cancelled { .. }) => Ok(false),
-            Err(error) => self.noted(Err(error)),
+            Err(error) => self.unresumed(&error),
         }
+    }
+
+    /// The stub has refused to resume threads, or its answer is none: nobody knows which run.
+    fn unresumed<T>(&mut self, error: &Error) -> io::Result<T> {
+        let why = self.lost.get_or_insert_with(|| error.to_string());
+        Err(io::Error::other(why.clone()))
     }
 
     fn replied(&mut self, reply: StopReply) {
