@@ -76,6 +76,7 @@ mod locations;
 mod locks;
 mod logged_inside;
 mod long_searches;
+mod lying_stubs;
 mod member_pointers;
 mod members_as_gdb;
 mod memory;

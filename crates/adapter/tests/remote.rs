@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
+/// gdbserver, if it is there; says so if not.
 pub fn gdbserver() -> Option<String> {
     let named = std::env::var("DAPPLE_GDBSERVER").ok();
     let program = named.clone().unwrap_or_else(|| "gdbserver".to_owned());

@@ -206,6 +206,28 @@ impl Client {
     }
 }
 
+/// Counts the answers that bring an object: a stub that gives a byte with each would never come to the end.
+#[derive(Debug, Default)]
+struct Pieces(usize);
+
+impl Pieces {
+    /// Another answer has come, and all of them have brought `bytes` so far.
+    fn another(&mut self, asked: &[u8], bytes: usize) -> Result<()> {
+        /// How many bytes each has to bring, but for the first [`SHORT`].
+        const LEAST: usize = 16;
+        /// How many answers may be shorter.
+        const SHORT: usize = 1000;
+        self.0 += 1;
+        match self.0 > SHORT + bytes / LEAST {
+            true => Err(Error::wrong(
+                asked,
+                format!("{bytes} bytes in {} answers", self.0),
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Tells errors and what is not supported from other answers.
 fn judged(asked: &[u8], answer: Vec<u8>) -> Result<Option<Vec<u8>>> {
     let error = match answer.as_slice() {

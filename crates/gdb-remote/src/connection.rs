@@ -28,6 +28,9 @@ pub const MAX_PACKET: usize = 16 << 20;
 /// How often a packet is sent, or its being sent again is asked for.
 const MAX_TRIES: u32 = 4;
 
+/// How often is read what is there already when a wait's time is over: a stub that never stops sending would be listened to for ever.
+const LATE_READS: u32 = 64;
+
 /// The most notifications that are kept until somebody asks for them.
 const MAX_NOTIFICATIONS: usize = 64;
 
@@ -102,6 +105,8 @@ pub struct Connection {
     owed: bool,
     /// Packets that go with the next one.
     queued: Vec<u8>,
+    /// How often was read since a wait's time was over.
+    late_reads: u32,
     counts: Counts,
     shared: Arc<Shared>,
     woken: UnixStream,
@@ -151,6 +156,7 @@ impl Connection {
             closed: false,
             owed: false,
             queued: Vec::new(),
+            late_reads: 0,
             counts: Counts::default(),
             shared: Arc::new(Shared {
                 interrupt: AtomicBool::new(false),
@@ -318,6 +324,9 @@ impl Connection {
             let late = self.receive_packet(&what, deadline, Interrupts::Kept)?;
             // Console output comes before an answer.
             let output = late.starts_with(b"O") && late != b"OK";
+            if output && is_over(deadline) {
+                return Err(Error::TimedOut { what: what() });
+            }
             self.owed = output;
         }
         Ok(())
@@ -333,6 +342,7 @@ impl Connection {
         loop {
             match self.next_event(deadline, what, interrupts)? {
                 Event::Packet(body) => {
+                    self.late_reads = 0;
                     self.counts.packets_received += 1;
                     if self.acknowledged {
                         self.write(&[packet::ACK], deadline, what)?;
@@ -398,6 +408,14 @@ impl Connection {
         if interrupts == Interrupts::Sent && self.shared.interrupt.swap(false, Ordering::SeqCst) {
             self.write(&[packet::INTERRUPT], deadline, what)?;
         }
+        self.late_reads = match is_over(deadline) {
+            true if self.late_reads == LATE_READS => {
+                self.late_reads = 0;
+                return Err(Error::TimedOut { what: what() });
+            }
+            true => self.late_reads + 1,
+            false => 0,
+        };
         self.wait(Direction::In, deadline, what)?;
         let mut buffer = [0; 16 << 10];
         match rustix::io::read(self.stream.input(), &mut buffer) {
@@ -493,6 +511,10 @@ enum Interrupts {
 enum Direction {
     In,
     Out,
+}
+
+fn is_over(deadline: Deadline) -> bool {
+    deadline.is_some_and(|end| Instant::now() >= end)
 }
 
 /// Whether one of the two was ready before the deadline.

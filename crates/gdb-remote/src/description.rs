@@ -22,6 +22,8 @@ pub(crate) const MAX_SIZE: usize = 4 << 20;
 const MAX_REGISTERS: usize = 16_384;
 /// The largest register, in bits.
 const MAX_BITS: u64 = 65_536;
+/// The most bytes of all registers.
+const MAX_REGISTERS_SIZE: usize = 1 << 20;
 /// The place of a register for which the description does not say it, until all registers are known.
 const UNKNOWN: usize = usize::MAX;
 
@@ -164,6 +166,10 @@ fn place(description: &mut Description) -> Result<()> {
             register.offset = offset;
         }
         offset = register.offset + register.size();
+        if offset > MAX_REGISTERS_SIZE {
+            let reason = format!("the registers take more than {MAX_REGISTERS_SIZE} bytes");
+            return Err(broken("target.xml", reason));
+        }
     }
     Ok(())
 }

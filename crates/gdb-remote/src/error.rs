@@ -132,6 +132,19 @@ pub(crate) fn shown(body: &[u8]) -> String {
 }
 
 impl Error {
+    /// Whether nothing more can be asked after this: the connection is closed, or answers don't come.
+    #[must_use]
+    pub fn ends_connection(&self) -> bool {
+        !matches!(
+            self,
+            Error::Stub { .. }
+                | Error::NotSupported { .. }
+                | Error::Unexpected { .. }
+                | Error::Document { .. }
+                | Error::TooLong { .. }
+        )
+    }
+
     pub(crate) fn unexpected(asked: &[u8], got: &[u8]) -> Error {
         Error::Unexpected {
             asked: shown(asked),

@@ -246,6 +246,31 @@ fn an_endless_object_ends_at_its_limit() {
 }
 
 #[test]
+fn an_object_of_a_byte_an_answer_is_given_up() {
+    let (_stub, connection) = answering("qXfer:auxv", Reply::text("mx"));
+    let error = client(connection).auxv().unwrap_err().to_string();
+    assert!(error.ends_with(": 1067 bytes in 1067 answers"), "{error}");
+    let (_stub, connection) = answering("vFile:pread", Reply::text("F1;x"));
+    let mut client = client(connection);
+    let file = client.open(b"/a").unwrap().unwrap();
+    let error = client.read_file(file, 0, &mut [0; 10_000]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.ends_with(": 1067 bytes in 1067 answers"), "{error}");
+}
+
+#[test]
+fn registers_that_take_too_much_room_are_refused() {
+    let far = "<target><feature name='a'><reg name='r' bitsize='32' offset='4294967200'/></feature></target>";
+    let far = format!("l{far}");
+    let (_stub, connection) = answering("qXfer:features", Reply::text(&far));
+    let error = client(connection).description().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot read target description target.xml: the registers take more than 1048576 bytes"
+    );
+}
+
+#[test]
 fn an_endless_list_of_threads_ends() {
     let ids = format!("m{}1", "1,".repeat(20_000));
     let (_stub, connection) = start(move |event| match event {
@@ -264,6 +289,10 @@ fn an_endless_list_of_threads_ends() {
 fn endless_output_of_a_command_ends() {
     let piece = packet::encode(format!("O{}", "41".repeat(10_000)).as_bytes());
     let (_stub, connection) = answering("qRcmd", Reply::Flood(Vec::new(), piece));
+    let error = client(connection).monitor(b"x").unwrap_err();
+    assert!(matches!(error, Error::TooLong { .. }), "{error}");
+    let nothing = packet::encode(b"O").repeat(1000);
+    let (_stub, connection) = answering("qRcmd", Reply::Flood(Vec::new(), nothing));
     let error = client(connection).monitor(b"x").unwrap_err();
     assert!(matches!(error, Error::TooLong { .. }), "{error}");
 }
@@ -292,6 +321,8 @@ fn junk_without_end_is_given_up_in_time() {
         let mut client = Client::start_with(connection, LONG).unwrap();
         client.set_timeout(Duration::from_millis(100));
         assert!(client.current_thread().is_err());
+        // Nor is it listened to for ever by who doesn't wait at all.
+        assert!(client.wait(after(Duration::ZERO)).is_err());
     }
 }
 

@@ -346,6 +346,11 @@ pub trait Process: Memory + Debug + Send + Sync {
         false
     }
 
+    /// Why the process can't be reached any more. Nothing that is asked of it succeeds then, and no event comes. `None`: it can.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
     /// Inserts a breakpoint instruction.
     ///
     /// # Errors

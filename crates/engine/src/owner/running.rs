@@ -179,6 +179,10 @@ impl Owner {
 
     pub(super) fn perform(&mut self) {
         while let Some(action) = self.actions.pop_front() {
+            if let Some(why) = self.process().lost() {
+                self.leaving.lost = Some(why);
+                self.abandon();
+            }
             if self.is_over() {
                 self.actions.clear();
                 return;

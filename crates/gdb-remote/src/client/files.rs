@@ -1,6 +1,6 @@
 //! Files on the stub's machine, read only: `vFile` (gdb manual, "Host I/O Packets").
 
-use super::{Client, not_supported};
+use super::{Client, Pieces, not_supported};
 use crate::error::{Error, Result, StubError, Support, shown};
 use crate::hex;
 
@@ -66,6 +66,7 @@ impl Client {
         let whole = self.whole_deadline();
         let most = self.room().saturating_sub(32).max(1);
         let mut done = 0;
+        let mut pieces = Pieces::default();
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = offset.checked_add(done as u64) else {
                 break;
@@ -89,6 +90,7 @@ impl Client {
                 part.copy_from_slice(&read);
             }
             done += read.len();
+            pieces.another(packet, done)?;
         }
         Ok(done)
     }

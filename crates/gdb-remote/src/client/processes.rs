@@ -145,11 +145,20 @@ impl Client {
     ///
     /// [`Error::Stub`] if the command failed, [`Error::TooLong`], [`Error::Unexpected`]; else those of the connection.
     pub fn monitor(&mut self, command: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.monitor_until(command, self.whole_deadline())
+    }
+
+    /// Like [`Client::monitor`], for a command that takes until `whole` at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Client::monitor`].
+    pub fn monitor_until(&mut self, command: &[u8], whole: Deadline) -> Result<Option<Vec<u8>>> {
         let packet = format!("qRcmd,{}", hex::encode(command));
         let packet = packet.as_bytes();
-        let whole = self.whole_deadline();
         let mut answer = self.query_until(packet, whole)?;
         let mut output = Vec::new();
+        let mut packets = 0;
         loop {
             let text = match answer.as_deref() {
                 None => return Ok(output_or_none(output)),
@@ -169,7 +178,9 @@ impl Client {
                 ));
             };
             output.extend(text);
-            if output.len() > MAX_OUTPUT {
+            packets += 1;
+            // Those without text count, too.
+            if output.len().max(packets) > MAX_OUTPUT {
                 return Err(Error::TooLong {
                     what: format!("output of {}", shown(packet)),
                     limit: MAX_OUTPUT,

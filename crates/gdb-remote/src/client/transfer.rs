@@ -1,6 +1,6 @@
 //! Documents and other objects of the stub: `qXfer`, in pieces that fit its packets.
 
-use super::{Client, not_supported};
+use super::{Client, Pieces, not_supported};
 use crate::description::{self, Description};
 use crate::documents::{self, Library, MemoryRegion, SvrLibraries};
 use crate::error::{Error, Result, Support, shown};
@@ -21,6 +21,7 @@ impl Client {
     pub fn transfer(&mut self, object: &str, annex: &str, limit: usize) -> Result<Option<Vec<u8>>> {
         let whole = self.whole_deadline();
         let mut read = Vec::new();
+        let mut pieces = Pieces::default();
         let most = self.most_transferred();
         loop {
             let asked = self.transferring(object, annex, read.len());
@@ -45,6 +46,7 @@ impl Client {
                 });
             }
             read.extend_from_slice(data);
+            pieces.another(asked, read.len())?;
             match (kind, data) {
                 (b'l', _) => return Ok(Some(read)),
                 (_, []) => return Err(Error::wrong(asked, "no bytes, and more to come")),

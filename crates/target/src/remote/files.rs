@@ -42,53 +42,52 @@ impl Files {
     }
 
     /// A path of this machine at which a file can be opened that is at `path` for the process. Where there is no such file, `path` itself.
-    pub(super) fn visible(&mut self, client: &mut Client, path: &Path) -> PathBuf {
+    ///
+    /// # Errors
+    /// Those that end the connection.
+    pub(super) fn visible(&mut self, client: &mut Client, path: &Path) -> Result<PathBuf, Error> {
         if let Some(known) = self.known.get(path) {
-            return known.clone();
+            return Ok(known.clone());
         }
-        let found = self.find(client, path);
+        let found = self.find(client, path)?;
         self.known.insert(path.to_owned(), found.clone());
-        found
+        Ok(found)
     }
 
-    fn find(&mut self, client: &mut Client, path: &Path) -> PathBuf {
+    fn find(&mut self, client: &mut Client, path: &Path) -> Result<PathBuf, Error> {
         let inside = path.strip_prefix("/").unwrap_or(path);
         if let Some(copy) = self.sysroot.as_ref().map(|root| root.join(inside))
             && copy.is_file()
         {
-            return copy;
+            return Ok(copy);
         }
-        let theirs = match self.open(client, path) {
+        let theirs = match self.open(client, path)? {
             Some(theirs) => theirs,
-            None => return path.to_owned(),
+            None => return Ok(path.to_owned()),
         };
-        let status = client.file_status(theirs).ok().flatten();
+        let status = answered(client.file_status(theirs))?.flatten();
         let size = status.map(|status| status.size);
-        let same = is_same(client, theirs, size, path);
+        let same = answered(is_same(client, theirs, size, path))?;
         let found = match (same, size) {
-            (Ok(true), _) => Ok(path.to_owned()),
+            (Some(true), _) => Ok(path.to_owned()),
             (_, Some(size)) if size <= MOST_FETCHED => self.fetch(client, theirs, path, size),
             _ => Ok(path.to_owned()),
         };
-        let _ = client.close(theirs);
-        found.unwrap_or_else(|error| {
+        answered(client.close(theirs))?;
+        Ok(found.unwrap_or_else(|error| {
             tracing::warn!(%error, path = %path.display(), "a file of the stub's machine can't be fetched");
             path.to_owned()
-        })
+        }))
     }
 
-    fn open(&mut self, client: &mut Client, path: &Path) -> Option<File> {
+    fn open(&mut self, client: &mut Client, path: &Path) -> Result<Option<File>, Error> {
         if self.gives_none {
-            return None;
+            return Ok(None);
         }
-        match client.open(path.as_os_str().as_bytes()) {
-            Ok(Some(file)) => Some(file),
-            Ok(None) => {
-                self.gives_none = true;
-                None
-            }
-            Err(_) => None,
-        }
+        let opened = answered(client.open(path.as_os_str().as_bytes()))?;
+        // It doesn't know the packet.
+        self.gives_none = opened == Some(None);
+        Ok(opened.flatten())
     }
 
     fn fetch(
@@ -128,8 +127,17 @@ impl Files {
     }
 
     /// The whole of a small file, such as one of `/proc`. `None`: the stub doesn't give it.
-    pub(super) fn whole(&mut self, client: &mut Client, path: &str) -> Option<Vec<u8>> {
-        let file = self.open(client, Path::new(path))?;
+    ///
+    /// # Errors
+    /// Those that end the connection.
+    pub(super) fn whole(
+        &mut self,
+        client: &mut Client,
+        path: &str,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let Some(file) = self.open(client, Path::new(path))? else {
+            return Ok(None);
+        };
         let mut bytes = Vec::new();
         let mut piece = vec![0; 64 << 10];
         let read = loop {
@@ -142,8 +150,18 @@ impl Files {
                 break Ok(());
             }
         };
-        let _ = client.close(file);
-        read.is_ok().then_some(bytes)
+        let read = answered(read)?;
+        answered(client.close(file))?;
+        Ok(read.map(|()| bytes))
+    }
+}
+
+/// What the stub has answered. `None`: it has refused, or what it has said is no answer.
+fn answered<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.ends_connection() => Err(error),
+        Err(_) => Ok(None),
     }
 }
 
@@ -154,12 +172,14 @@ fn is_same(
     size: Option<u64>,
     path: &Path,
 ) -> Result<bool, Error> {
+    // Opening a pipe would wait for who writes to it.
+    let metadata = std::fs::metadata(path).ok().filter(|it| it.is_file());
+    if metadata.is_none_or(|it| size.is_some_and(|size| it.len() != size)) {
+        return Ok(false);
+    }
     let Ok(mut ours) = std::fs::File::open(path) else {
         return Ok(false);
     };
-    if size.is_some_and(|size| ours.metadata().map(|it| it.len()).ok() != Some(size)) {
-        return Ok(false);
-    }
     let mut our_bytes = Vec::new();
     let read = (&mut ours)
         .take(COMPARED as u64)

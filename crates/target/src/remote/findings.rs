@@ -1,10 +1,14 @@
 //! What valgrind has found: its text of the error at which it has stopped a thread. Its stub has a command for that; the stop itself says nothing.
 
 use crate::ThreadId;
-use dapple_gdb_remote::Client;
+use dapple_gdb_remote::connection::after;
+use dapple_gdb_remote::{Client, Error};
+use std::time::Duration;
 
 /// The command of valgrind's stub.
 const COMMAND: &[u8] = b"v.info last_error";
+/// How long the answer may take.
+const LONGEST: Duration = Duration::from_secs(10);
 /// The most of a text that is kept, in bytes.
 const MOST: usize = 64 << 10;
 
@@ -18,16 +22,23 @@ pub(super) struct Findings {
 
 impl Findings {
     /// Asks for the text of what has stopped a thread by a trap that nothing explains. `false`: the stub isn't valgrind's.
-    pub(super) fn ask(&mut self, client: &mut Client, thread: ThreadId) -> bool {
+    ///
+    /// # Errors
+    /// Those that end the connection.
+    pub(super) fn ask(&mut self, client: &mut Client, thread: ThreadId) -> Result<bool, Error> {
         self.last = None;
         if self.is_other {
-            return false;
+            return Ok(false);
         }
-        let answer = client.monitor(COMMAND).ok().flatten();
+        let answer = match client.monitor_until(COMMAND, after(LONGEST)) {
+            Ok(answer) => answer,
+            Err(error) if error.ends_connection() => return Err(error),
+            Err(_) => None,
+        };
         let text = answer.as_deref().and_then(text_of);
         self.is_other = text.is_none();
         self.last = text.map(|text| (thread, text));
-        !self.is_other
+        Ok(!self.is_other)
     }
 
     /// What has stopped a thread last.

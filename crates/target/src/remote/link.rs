@@ -196,7 +196,7 @@ impl Link {
             self.causes.remove(thread);
         }
         let resumed = self.client.resume(&resumptions);
-        self.noted(resumed)?;
+        resumed.or_else(|error| self.unresumed(&error))?;
         self.schedule.runs();
         Ok(())
     }
@@ -301,8 +301,14 @@ impl Link {
                 Ok(true)
             }
             Err(Error::TimedOut { .. } | Error::Cancelled { .. }) => Ok(false),
-            Err(error) => self.noted(Err(error)),
+            Err(error) => self.unresumed(&error),
         }
+    }
+
+    /// The stub has refused to resume threads, or its answer is none: nobody knows which run.
+    fn unresumed<T>(&mut self, error: &Error) -> io::Result<T> {
+        let why = self.lost.get_or_insert_with(|| error.to_string());
+        Err(io::Error::other(why.clone()))
     }
 
     fn replied(&mut self, reply: StopReply) {
@@ -511,7 +517,8 @@ impl Link {
         if self.schedule.steps(thread) {
             return trap(code::STEP);
         }
-        if self.findings.ask(&mut self.client, thread) {
+        let is_finding = self.findings.ask(&mut self.client, thread);
+        if self.noted(is_finding).unwrap_or(false) {
             return trap(code::OWN);
         }
         match self.signal_code(thread) {
@@ -585,7 +592,9 @@ impl Link {
 
     /// A path of this machine for one of the stub's.
     pub(super) fn visible(&mut self, path: &Path) -> PathBuf {
-        self.files.visible(&mut self.client, path)
+        let visible = self.files.visible(&mut self.client, path);
+        let visible = self.noted(visible);
+        visible.unwrap_or_else(|_| path.to_owned())
     }
 
     /// Chooses the thread that packets about registers and memory are about.
@@ -615,15 +624,15 @@ impl Link {
                 return 0;
             }
             asked.reads(at, buffer.len());
-            match client.read_memory(at, buffer) {
-                Ok(count) => count,
+            let read = match client.read_memory(at, buffer) {
                 // Some stubs read all or nothing.
                 Err(Error::Stub { .. }) => shorter(client, at, buffer, least),
-                Err(error) => {
-                    *lost = Some(error.to_string());
-                    0
-                }
-            }
+                read => read,
+            };
+            read.unwrap_or_else(|error| {
+                *lost = Some(error.to_string());
+                0
+            })
         })
     }
 
@@ -656,7 +665,12 @@ fn sender_of(info: &[u8]) -> Option<i32> {
 }
 
 /// Reads what there is before memory ends, which is found by halves of at least `least` bytes.
-fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -> usize {
+fn shorter(
+    client: &mut Client,
+    address: u64,
+    buffer: &mut [u8],
+    least: usize,
+) -> Result<usize, Error> {
     let mut done = 0;
     let mut size = buffer.len() / 2;
     while size >= least {
@@ -666,9 +680,9 @@ fn shorter(client: &mut Client, address: u64, buffer: &mut [u8], least: usize) -
         match client.read_memory(address.saturating_add(done as u64), part) {
             Ok(count) => done += count,
             Err(Error::Stub { .. }) => {}
-            Err(_) => break,
+            Err(error) => return Err(error),
         }
         size /= 2;
     }
-    done
+    Ok(done)
 }

@@ -30,6 +30,24 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a thread may take for what the engine waits for without doing anything else, such as one step. Then it is interrupted.
 const LONGEST_STEP: Duration = Duration::from_secs(20);
 
+/// How much of what the stub has sent is taken before it is looked at what else there is to do.
+const MOST_AT_ONCE: usize = 1000;
+
+/// What could be done without waiting.
+enum Ready<T> {
+    /// An event, or that there is nothing to wait for.
+    Done(Waited<T>),
+    /// The stub has said nothing more.
+    Later,
+    /// The stub has said more than was taken.
+    Again,
+}
+
+/// Why the process can't be reached any more. One that has ended needn't be.
+fn lost(link: &Link) -> Option<String> {
+    link.lost.clone().filter(|_| !link.schedule.is_empty())
+}
+
 /// A process behind a stub.
 #[derive(Debug)]
 pub struct RemoteProcess {
@@ -76,46 +94,52 @@ impl RemoteProcess {
         }
     }
 
-    /// Does what can be done without waiting. `Some`: an event, or that there is nothing to wait for. `outputs`: the process's output is read
-    /// meanwhile, so what comes waits for that.
+    /// Does what can be done without waiting. `outputs`: the process's output is read meanwhile, so what comes waits for that.
     fn ready<T>(
         &self,
         link: &mut Link,
         outputs: bool,
         mut take: impl FnMut(&mut Link) -> Option<T>,
-    ) -> io::Result<Option<Waited<T>>> {
-        loop {
+    ) -> io::Result<Ready<T>> {
+        for _ in 0..MOST_AT_ONCE {
             link.console.pass_on();
+            // Threads that stop without a packet would do so for ever. Only the process's end is still told.
+            if let Some(why) = lost(link) {
+                return Err(io::Error::other(why));
+            }
             let is_held = outputs && link.is_end_held();
             if !is_held && let Some(event) = take(link) {
-                return Ok(Some(Waited::Event(event)));
+                return Ok(Ready::Done(Waited::Event(event)));
             }
             if let Some(why) = &link.lost {
                 return Err(io::Error::other(why.clone()));
             }
             if is_held {
-                return Ok(None);
+                return Ok(Ready::Later);
             }
             if link.schedule.is_empty() {
-                return Ok(Some(Waited::NoThreads));
+                return Ok(Ready::Done(Waited::NoThreads));
             }
             link.run()?;
             if link.schedule.needs_interrupt() {
                 link.interrupt();
             }
             if outputs && !link.listens() || !link.receive()? {
-                return Ok(None);
+                return Ok(Ready::Later);
             }
         }
+        Ok(Ready::Again)
     }
 
     /// Waits for an event. The process's end comes when all that it has written was passed on, so that whoever reads that isn't cut off.
     fn wait<T>(&self, mut take: impl FnMut(&mut Link) -> Option<T>) -> io::Result<Waited<T>> {
         loop {
             let mut link = self.link();
-            if let Some(result) = self.ready(&mut link, true, &mut take)? {
-                return Ok(result);
-            }
+            let is_busy = match self.ready(&mut link, true, &mut take)? {
+                Ready::Done(result) => return Ok(result),
+                Ready::Later => false,
+                Ready::Again => true,
+            };
             let patience = self.patience(&link);
             let listens = link.listens() && !link.is_end_held();
             let Link {
@@ -123,10 +147,15 @@ impl RemoteProcess {
             } = &mut *link;
             let input = Some(client.connection().input()).filter(|_| listens);
             let output = Some(console.output()).filter(|_| console.is_behind());
-            match wait::until_ready(&self.waker, input, output, patience)? {
+            let time = patience.filter(|_| !is_busy);
+            let time = time.or(is_busy.then_some(Duration::ZERO));
+            match wait::until_ready(&self.waker, input, output, time)? {
                 Waited::Woken => return Ok(Waited::Woken),
-                Waited::Event(false) => return link.give_up(),
-                Waited::Event(true) | Waited::NoThreads => {}
+                Waited::Event(false) if !is_busy => return link.give_up(),
+                _ if is_busy && patience.is_some_and(|left| left.is_zero()) => {
+                    return link.give_up();
+                }
+                _ => {}
             }
         }
     }
@@ -136,17 +165,25 @@ impl RemoteProcess {
         let begun = Instant::now();
         loop {
             let mut link = self.link();
-            match self.ready(&mut link, false, &mut take).ok()? {
-                Some(Waited::Event(event)) => return Some(event),
-                Some(_) => return None,
-                None => {}
-            }
+            let is_busy = match self.ready(&mut link, false, &mut take).ok()? {
+                Ready::Done(Waited::Event(event)) => return Some(event),
+                Ready::Done(_) => return None,
+                Ready::Later => false,
+                Ready::Again => true,
+            };
             let patience = self.patience(&link);
             let left = patience.unwrap_or_else(|| LONGEST_STEP.saturating_sub(begun.elapsed()));
+            if is_busy && !left.is_zero() {
+                continue;
+            }
             let left = Timespec::try_from(left).ok();
             let input = link.client.connection().input();
             let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
-            match poll(&mut polled, left.as_ref()) {
+            let polled = match is_busy {
+                true => Ok(0),
+                false => poll(&mut polled, left.as_ref()),
+            };
+            match polled {
                 Ok(0) if patience.is_some() => return link.give_up::<T>().ok().and(None),
                 Ok(0) => link.interrupt(),
                 _ => {}
@@ -167,9 +204,14 @@ impl RemoteProcess {
         self.halt();
         let mut link = self.link();
         link.console.drop_kept();
-        let process = link.ids.process();
-        let killed = link.client.kill(process);
-        let killed = link.noted(killed);
+        let killed = match link.lost.clone() {
+            Some(why) => Err(io::Error::other(why)),
+            None => {
+                let process = link.ids.process();
+                let killed = link.client.kill(process);
+                link.noted(killed)
+            }
+        };
         let id = link.process;
         link.schedule
             .process_ended(id, crate::exit_status::ExitStatus::Signal(libc::SIGKILL));
@@ -182,7 +224,8 @@ impl RemoteProcess {
         link.require_rest().ok()?;
         let path = format!("/proc/{}/{name}", link.ids.process()?);
         let Link { client, files, .. } = &mut *link;
-        files.whole(client, &path)
+        let whole = files.whole(client, &path);
+        link.noted(whole).ok().flatten()
     }
 
     /// A mask of signals from the stub's `/proc`.
@@ -591,6 +634,10 @@ impl Process for RemoteProcess {
 
     fn moves_back(&self) -> bool {
         true
+    }
+
+    fn lost(&self) -> Option<String> {
+        lost(&self.link())
     }
 
     fn insert_breakpoint(&self, address: Address) -> io::Result<()> {

@@ -66,6 +66,11 @@ impl Layout {
         self.machine
     }
 
+    /// The size of all registers, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.description.registers_size()
+    }
+
     /// The general registers that aren't in a packet with all of them, which has only `length` bytes.
     pub(super) fn general_behind(&self, length: usize) -> Vec<Register> {
         let general = self.words.iter();

@@ -197,8 +197,9 @@ impl Schedule {
         let runs = |known: &Thread| known.wish != Wish::Stay;
         let mut makers = self.threads.iter();
         let maker = makers.find(|(_, known)| runs(known)).map(|(id, _)| *id);
+        let maker = maker.or_else(|| self.threads.keys().next().copied());
         self.threads.insert(child, STAYS);
-        if let Some(maker) = maker.or_else(|| self.threads.keys().next().copied()) {
+        if let Some(maker) = maker {
             self.events.push_back(WaitEvent {
                 thread: maker,
                 what: What::NewThread(child),
@@ -324,6 +325,18 @@ mod tests {
         assert_eq!(schedule.take_event(None), interrupted(C));
         schedule.born(C);
         assert_eq!(schedule.take_event(None), None);
+    }
+
+    #[test]
+    fn a_new_thread_with_the_lowest_number_has_another_as_its_maker() {
+        let mut schedule = Schedule::at_rest([B]);
+        schedule.born(A);
+        let made = WaitEvent {
+            thread: B,
+            what: What::NewThread(A),
+        };
+        assert_eq!(schedule.take_event(None), Some(made));
+        assert_eq!(schedule.take_event(None), interrupted(A));
     }
 
     #[test]

@@ -12,6 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     stubs: BTreeMap<ThreadId, StubThread>,
+    /// The same the other way round, by the stub's number and process: a stub may have many thousands.
+    known: BTreeMap<(Id, Option<Id>), ThreadId>,
+    /// Up to which number ids were given to threads whose own doesn't fit.
+    given: i32,
     names: BTreeMap<ThreadId, String>,
 }
 
@@ -20,11 +24,12 @@ impl Ids {
     pub(super) fn new(listed: &[Thread]) -> Ids {
         let mut ids = Ids::default();
         for thread in listed {
-            let id = ids.add(thread.id);
+            let known = ids.known(thread.id);
+            let id = known.unwrap_or_else(|| ids.add(thread.id));
             ids.name(id, thread);
         }
         if listed.is_empty() {
-            ids.stubs.insert(ThreadId(1), StubThread::ANY);
+            ids.insert(ThreadId(1), StubThread::ANY);
         }
         ids
     }
@@ -42,7 +47,7 @@ impl Ids {
 
     /// Whether packets name threads: not for a stub without threads.
     pub(super) fn are_named(&self) -> bool {
-        self.stubs.values().all(|stub| *stub != StubThread::ANY)
+        !self.known.contains_key(&key(StubThread::ANY))
     }
 
     /// The number of the process at the stub, with the multiprocess extensions.
@@ -57,12 +62,23 @@ impl Ids {
 
     /// The thread with this id at the stub, which may have left out the process.
     pub(super) fn known(&self, stub: StubThread) -> Option<ThreadId> {
-        let is_same = |known: &StubThread| {
-            let same_process = known.process == stub.process || stub.process.is_none();
-            *known == StubThread::ANY || known.thread == stub.thread && same_process
-        };
-        let mut all = self.stubs.iter();
-        all.find(|(_, known)| is_same(known)).map(|(id, _)| *id)
+        let sole = self.known.get(&key(StubThread::ANY));
+        let known = sole.or_else(|| match stub.process {
+            Some(_) => self.known.get(&key(stub)),
+            None => {
+                let mut from = self.known.range(key(stub)..);
+                let first = from
+                    .next()
+                    .filter(|((number, _), _)| *number == stub.thread);
+                first.map(|(_, id)| id)
+            }
+        });
+        known.copied()
+    }
+
+    fn insert(&mut self, id: ThreadId, stub: StubThread) {
+        self.stubs.insert(id, stub);
+        self.known.insert(key(stub), id);
     }
 
     /// Adds a thread.
@@ -72,9 +88,13 @@ impl Ids {
             Id::Any | Id::All => None,
         };
         let free = number.filter(|number| *number > 0 && !self.has(*number));
-        let id = free.or_else(|| (1..i32::MAX).find(|number| !self.has(*number)));
-        let id = ThreadId(id.unwrap_or(1));
-        self.stubs.insert(id, stub);
+        let id = free.unwrap_or_else(|| {
+            let free = (self.given + 1..i32::MAX).find(|number| !self.has(*number));
+            self.given = free.unwrap_or(1);
+            self.given
+        });
+        let id = ThreadId(id);
+        self.insert(id, stub);
         id
     }
 
@@ -84,7 +104,9 @@ impl Ids {
 
     /// A thread has ended.
     pub(super) fn forget(&mut self, thread: ThreadId) {
-        self.stubs.remove(&thread);
+        if let Some(stub) = self.stubs.remove(&thread) {
+            self.known.remove(&key(stub));
+        }
         self.names.remove(&thread);
     }
 
@@ -93,7 +115,8 @@ impl Ids {
         self.names.clear();
         let stub = stub.or_else(|| self.stub(process));
         self.stubs.clear();
-        self.stubs.insert(process, stub.unwrap_or(StubThread::ANY));
+        self.known.clear();
+        self.insert(process, stub.unwrap_or(StubThread::ANY));
     }
 
     /// A thread's name; empty if the stub has none.
@@ -126,6 +149,10 @@ impl Ids {
     }
 }
 
+fn key(stub: StubThread) -> (Id, Option<Id>) {
+    (stub.thread, stub.process)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,6 +178,15 @@ mod tests {
         let (new, gone) = ids.compare(&listed(&["p10.10", "p10.2b"]));
         assert_eq!(new, [ThreadId(0x2b)]);
         assert_eq!(gone, [ThreadId(1), ThreadId(0x2a)]);
+    }
+
+    #[test]
+    fn a_thread_that_is_listed_twice_is_one() {
+        let mut ids = Ids::new(&listed(&["p1.2", "p1.2", "p1.fffffffff"]));
+        assert_eq!(ids.all(), [ThreadId(1), ThreadId(2)]);
+        ids.forget(ThreadId(2));
+        let (new, gone) = ids.compare(&listed(&["p1.2", "p1.2"]));
+        assert_eq!((new, gone), (vec![ThreadId(2)], vec![ThreadId(1)]));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Watchpoints {
 
     /// Which have matched at an access to `address`, as a debug status register says it.
     pub(super) fn hits(&self, address: u64) -> u64 {
-        let contains = |slot: &Slot| (slot.address..slot.address + slot.length).contains(&address);
+        let contains = |slot: &Slot| address.wrapping_sub(slot.address) < slot.length;
         let hits = self.slots.iter().enumerate();
         let hits = hits.filter(|(_, slot)| slot.as_ref().is_some_and(contains));
         hits.fold(0, |hits, (index, _)| hits | 1 << index)

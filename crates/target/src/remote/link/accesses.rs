@@ -38,8 +38,9 @@ impl Link {
         };
         let resumed = self.client.resume(&[step]);
         self.noted(resumed)?;
+        let deadline = after(LONGEST);
         let reply = loop {
-            let reply = self.client.wait(after(LONGEST));
+            let reply = self.client.wait(deadline);
             match self.noted(reply)? {
                 StopReply::Output(text) => self.console.take(&text),
                 reply => break reply,

@@ -11,6 +11,7 @@ use std::io;
 impl Link {
     /// All registers of a stopped thread, as the stub has them.
     pub(super) fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
+        self.require_rest()?;
         if let Some(all) = self.registers.get(&thread) {
             return Ok(all.clone());
         }
@@ -18,7 +19,8 @@ impl Link {
         self.asked.registers = true;
         let read = self.client.read_registers();
         let mut all = self.noted(read)?;
-        self.reach = all.len();
+        self.reach = all.len().min(self.layout.size());
+        all.truncate(self.reach);
         self.add(&mut all, Layout::general_behind)?;
         self.registers.insert(thread, all.clone());
         Ok(all)
