@@ -33,6 +33,7 @@ mod exits;
 mod judging;
 mod leaving;
 mod line_range;
+mod linked;
 pub(crate) mod options;
 mod position;
 mod skip;
@@ -50,7 +51,7 @@ use code::Instruction;
 pub use coroutines::is_users_coroutine;
 use dapple_arch::Memory;
 use dapple_arch::registers::Registers;
-use dapple_inspect::modules::{LoadedModule, Modules};
+use dapple_inspect::modules::Modules;
 use dapple_inspect::unwind;
 use dapple_inspect::values::coroutines::Activation;
 use dapple_symbols::functions::{FunctionId, InlinedCall};
@@ -749,26 +750,6 @@ impl Step {
         self.run_through(call)
     }
 
-    /// In the dynamic linker without symbols, which looks for the function with this name: runs to the function, if that is of interest.
-    fn enter_linked(&mut self, name: &str, call: Call, cx: &Context<'_>) -> Action {
-        let function = code::linked_function(name, cx.modules);
-        let wanted = function.filter(|at| self.chosen || through::is_users_entry(*at, cx));
-        match wanted {
-            Some(address) => {
-                self.phase = Phase::Entering(call);
-                Action::RunTo {
-                    address,
-                    height: None,
-                }
-            }
-            None => {
-                self.gates.clear();
-                self.gates.add_callbacks(cx);
-                self.run_through(call)
-            }
-        }
-    }
-
     /// Runs through a library function to the first of its gates, or over the call if it has none.
     fn run_through(&mut self, call: Call) -> Action {
         if self.gates.is_empty() {
@@ -779,11 +760,6 @@ impl Step {
             address: call.return_to,
             height: Some(call.height),
         }
-    }
-
-    /// Whether to ignore a module: a distribution's library has nothing to stop at, and its debug information takes long to read.
-    fn is_foreign(&self, module: &LoadedModule) -> bool {
-        !self.any_source && module.is_distributions()
     }
 }
 

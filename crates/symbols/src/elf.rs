@@ -167,9 +167,7 @@ impl Elf {
             .map_err(|error| malformed("program headers", header.e_phoff(LE), error.to_string()))?;
 
         let mut segments = Vec::new();
-        let mut interpreter = None;
-        let mut dynamic = None;
-        let mut build_id = None;
+        let (mut interpreter, mut dynamic, mut build_id) = (None, None, None);
         let (mut eh_frame_hdr, mut thread_locals) = (None, None);
         for program_header in program_headers {
             let (address, size) = (program_header.p_vaddr(LE), program_header.p_memsz(LE));

@@ -1,3 +1,5 @@
+//! Instructions as assemblers encode them.
+
 use super::*;
 
 /// Each instruction as an assembler writes it, the flow from 0x1000, and the change of the stack pointer.

@@ -128,7 +128,7 @@ impl Owner {
         if self.is_recorded() {
             return Err(ever("the program is recorded"));
         }
-        if self.stops.has_vfork_children() {
+        if self.has_vfork_children() {
             return Err(now("a child of `vfork` uses the memory"));
         }
         if !self.watches.list.is_empty() {

@@ -133,7 +133,7 @@ impl Owner {
         }
         // Names in conditions may mean something else now.
         self.take_all_jumps_out();
-        self.memory.take_conditions_out(|_| true);
+        self.take_conditions_out();
         self.arm();
         self.tell_runtimes();
         self.find_watched_statics();

@@ -21,6 +21,11 @@ impl Owner {
         self.stops.mode()
     }
 
+    /// Whether threads have vfork children, which use the process's memory.
+    pub(super) fn has_vfork_children(&self) -> bool {
+        self.stops.has_vfork_children()
+    }
+
     /// Whether all threads are stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stops.mode() == Mode::Stopped

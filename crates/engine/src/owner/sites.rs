@@ -4,10 +4,12 @@
 use super::Owner;
 use crate::Address;
 use crate::breakpoints::displaced::Copy;
+use crate::breakpoints::options::BreakpointOptions;
 use crate::breakpoints::site::{PatchedMemory, Protection, Reason, Site};
 use crate::breakpoints::trampolines::{Trampoline, Trampolines};
 use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::Machine;
+use dapple_arch::decision::Truth;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
@@ -193,6 +195,21 @@ impl Owner {
     /// As [`PatchedMemory::has_lasting_site_within`].
     pub(super) fn has_lasting_site_within(&self, range: Range<Address>) -> bool {
         self.memory.has_lasting_site_within(range)
+    }
+
+    /// As [`PatchedMemory::put_condition_in`].
+    pub(super) fn put_condition_in(
+        &mut self,
+        site: Address,
+        truth: &Truth,
+        decides: Vec<(i64, BreakpointOptions)>,
+    ) -> Result<(), String> {
+        self.memory.put_condition_in(site, truth, decides)
+    }
+
+    /// Has the stub decide no condition any more.
+    pub(super) fn take_conditions_out(&mut self) {
+        self.memory.take_conditions_out(|_| true);
     }
 
     /// Whether a site has a jump to a trampoline.

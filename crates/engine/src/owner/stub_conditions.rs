@@ -51,7 +51,7 @@ impl Owner {
         if wanted.own_id.is_some() {
             return ever("it has `$thread`");
         }
-        let put = (self.memory).put_condition_in(at, &wanted.truth, wanted.decides);
+        let put = self.put_condition_in(at, &wanted.truth, wanted.decides);
         put.map_err(NoJump::Ever)
     }
 }

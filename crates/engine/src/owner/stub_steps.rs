@@ -3,6 +3,8 @@
 use super::Owner;
 use crate::stops::{How, Mode};
 use crate::{Address, ThreadId};
+use dapple_arch::Machine;
+use dapple_arch::code::{self, Flow};
 use dapple_arch::instructions::decode;
 use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
@@ -14,8 +16,8 @@ const STEPPED: i32 = 2;
 impl Owner {
     /// Whether the stub has one thread, as far as is known. What it has besides stands still while that one steps.
     pub(super) fn is_alone_behind_stub(&self, thread: ThreadId) -> bool {
-        let mut others = self.stops.live().filter(|other| *other != thread);
-        let waits = self.mode() != Mode::Running || self.stops.has_vfork_children();
+        let mut others = self.live_threads().filter(|other| *other != thread);
+        let waits = self.mode() != Mode::Running || self.has_vfork_children();
         self.process().moves_back() && others.next().is_none() && !waits
     }
 
@@ -53,6 +55,11 @@ impl Owner {
     /// Whether a thread is elsewhere once it has executed the instruction at an address, whatever its registers are.
     fn leaves_by_a_step(&self, at: Address) -> bool {
         let (code, length) = self.code_at(at);
+        let machine = self.process().machine();
+        if machine != Machine::X86_64 {
+            let decoded = code::decode(machine, &code[..length], at);
+            return decoded.is_some_and(|it| it.flow == Flow::Next);
+        }
         let instruction = decode(at, &code[..length]);
         instruction.is_some_and(|it| {
             let repeats = it.has_rep_prefix() || it.has_repne_prefix();

@@ -59,7 +59,7 @@ impl Memory for Part {
 
 /// The stub's number of a register: its DWARF number and 100.
 fn number(name: &str) -> Option<u64> {
-    let plain = (0..16).find(|number| name_of(*number) == name);
+    let plain = (0..16).find(|number| name_of(dapple_arch::Machine::X86_64, *number) == name);
     plain
         .or_else(|| (name == "fs_base").then_some(FS_BASE))
         .map(|number| u64::from(number) + 100)
