@@ -251,7 +251,7 @@ impl User {
         Ok(())
     }
 
-    fn step_by(&mut self, step: fn(&mut User, i64) -> Result<(), String>) -> Result<(), String> {
+    fn step_by(&mut self, step: fn(&mut User, i64) -> Answered<()>) -> Result<(), String> {
         if self.seen.terminated {
             return Ok(());
         }
@@ -259,31 +259,32 @@ impl User {
         let threads = threads.map(|answer| answer.threads).unwrap_or_default();
         // The newest thread runs the function with the breakpoint.
         let thread = threads.last().map_or(1, |thread| thread.id);
-        step(self, thread)?;
-        if let Some(thread) = self.stop()? {
+        if step(self, thread)?.is_some()
+            && let Some(thread) = self.stop()?
+        {
             self.look(thread, false)?;
         }
         Ok(())
     }
 
-    fn next(&mut self, thread: i64) -> Result<(), String> {
-        self.ask::<NextRequest>(NextArguments::new(thread))
-            .map(drop)
+    fn next(&mut self, thread: i64) -> Answered<()> {
+        let answer = self.ask::<NextRequest>(NextArguments::new(thread))?;
+        Ok(answer.map(drop))
     }
 
-    fn step_in(&mut self, thread: i64) -> Result<(), String> {
-        self.ask::<StepInRequest>(StepInArguments::new(thread))
-            .map(drop)
+    fn step_in(&mut self, thread: i64) -> Answered<()> {
+        let answer = self.ask::<StepInRequest>(StepInArguments::new(thread))?;
+        Ok(answer.map(drop))
     }
 
-    fn step_out(&mut self, thread: i64) -> Result<(), String> {
-        self.ask::<StepOutRequest>(StepOutArguments::new(thread))
-            .map(drop)
+    fn step_out(&mut self, thread: i64) -> Answered<()> {
+        let answer = self.ask::<StepOutRequest>(StepOutArguments::new(thread))?;
+        Ok(answer.map(drop))
     }
 
-    fn resume(&mut self, thread: i64) -> Result<(), String> {
-        self.ask::<ContinueRequest>(ContinueArguments::new(thread))
-            .map(drop)
+    fn resume(&mut self, thread: i64) -> Answered<()> {
+        let answer = self.ask::<ContinueRequest>(ContinueArguments::new(thread))?;
+        Ok(answer.map(drop))
     }
 
     fn watch(&mut self) -> Result<(), String> {
