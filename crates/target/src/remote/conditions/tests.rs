@@ -35,7 +35,7 @@ struct Part(Vec<u8>);
 
 impl Part {
     fn new() -> Part {
-        let mut bytes: Vec<u8> = READABLE.map(|at| (at * 37 >> 2) as u8).collect();
+        let mut bytes: Vec<u8> = READABLE.map(|at| ((at * 37) >> 2) as u8).collect();
         bytes[0x80..0x90].copy_from_slice(b"abcdefghABCDEFGH");
         Part(bytes)
     }
