@@ -225,7 +225,7 @@ pub const KINDS: [Kind; 40] = [
     kind("a packet without end", any, |_| {
         vec![Act::Raw(b"$".to_vec()), Act::Flood(vec![b'4'; 10_000])]
     }),
-    kind("output without end", any, |asked| {
+    slow("output without end", any, |asked| {
         let text = "41".repeat(asked.random.one_of(&[0, 1, 2000]));
         vec![Act::Flood(framed(format!("O{text}").as_bytes()).repeat(10))]
     }),

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// How long anything may take: a silent stub is waited for by several packets, one after the other.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_secs(180);
 /// How long the program runs before the user pauses it.
 const IMPATIENCE: Duration = Duration::from_secs(3);
 
