@@ -49,6 +49,15 @@ impl Decoded {
         Address(self.address.0.wrapping_add(self.length))
     }
 
+    /// Where it jumps or calls, as far as the instruction itself says it.
+    pub fn target(&self) -> Option<Address> {
+        match self.flow {
+            Flow::Jump(target) | Flow::Call(target) => target,
+            Flow::Branch(target) => Some(target),
+            _ => None,
+        }
+    }
+
     /// Whether it calls a function.
     pub fn is_call(&self) -> bool {
         matches!(self.flow, Flow::Call(_))

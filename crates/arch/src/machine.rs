@@ -239,6 +239,12 @@ impl Machine {
         register < 32 && bits >> register & 1 == 1
     }
 
+    /// The general registers that a function leaves as they were ([`Machine::is_callee_saved`]).
+    pub fn callee_saved(self) -> impl Iterator<Item = u16> {
+        let all = self.general();
+        all.filter(move |register| self.is_callee_saved(*register))
+    }
+
     /// The registers of integer and pointer arguments, in their order.
     pub const fn arguments(self) -> &'static [u16] {
         match self {
@@ -283,14 +289,6 @@ impl Machine {
     }
 
     // Code.
-
-    /// The longest instruction, in bytes.
-    pub const fn longest_instruction(self) -> usize {
-        match self {
-            Machine::X86_64 => 15,
-            Machine::Aarch64 | Machine::Riscv64 => 4,
-        }
-    }
 
     /// What the addresses of instructions are multiples of.
     pub const fn instruction_alignment(self) -> u64 {

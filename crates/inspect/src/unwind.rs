@@ -223,10 +223,8 @@ fn by_rules(
 
     let machine = frame.registers.machine();
     let mut registers = Registers::of(machine);
-    for register in machine.general() {
-        if machine.is_callee_saved(register) {
-            registers.set(register, frame.registers.get(register));
-        }
+    for register in machine.callee_saved() {
+        registers.set(register, frame.registers.get(register));
     }
     registers.set_sp(Some(cfa.0));
     registers.set_thread_pointer(frame.registers.thread_pointer());

@@ -438,9 +438,12 @@ impl UserRegisters {
     /// Takes the instruction and stack pointers and the callee-saved registers from a frame. Those that the frame doesn't know stay as they are.
     pub fn set_kept(&mut self, frame: &Registers) {
         let machine = self.1;
-        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
         let link = machine.link();
-        for number in kept.chain([machine.sp(), machine.pc()]).chain(link) {
+        for number in machine
+            .callee_saved()
+            .chain([machine.sp(), machine.pc()])
+            .chain(link)
+        {
             if let Some(value) = frame.get(number) {
                 self.set(number, value);
             }

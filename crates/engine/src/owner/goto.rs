@@ -153,8 +153,8 @@ impl Owner {
 /// The values of the callee-saved registers, and of SP and PC.
 pub(super) fn kept(registers: Registers) -> Vec<Option<u64>> {
     let machine = registers.machine();
-    let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
-    kept.chain([machine.sp(), machine.pc()])
+    { machine.callee_saved() }
+        .chain([machine.sp(), machine.pc()])
         .map(|number| registers.get(number))
         .collect()
 }

@@ -62,8 +62,9 @@ impl Owner {
             return refuse("it has no debug information".into());
         };
         let machine = physical.registers.machine();
-        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
-        if let Some(lost) = { kept }.find(|number| physical.registers.get(*number).is_none()) {
+        if let Some(lost) =
+            { machine.callee_saved() }.find(|number| physical.registers.get(*number).is_none())
+        {
             let lost = machine.name_of(lost).unwrap_or_default();
             return refuse(format!("what it had in register {lost} is lost"));
         }

@@ -6,7 +6,7 @@ use crate::Address;
 use crate::modules::Modules;
 use capstone::Capstone;
 use capstone::prelude::*;
-use dapple_arch::code::{Decoded, Flow};
+use dapple_arch::code::Decoded;
 use dapple_arch::{Machine, Memory};
 use dapple_symbols::module::demangle_short;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
@@ -72,12 +72,7 @@ impl<'a> Text<'a> {
             }
             Meaning::Other(decoded) => {
                 text = self.of_other(decoded, found.bytes());
-                let target = match decoded.flow {
-                    Flow::Jump(target) | Flow::Call(target) => target,
-                    Flow::Branch(target) => Some(target),
-                    _ => None,
-                };
-                target.and_then(|target| self.name_of(target.0))
+                decoded.target().and_then(|target| self.name_of(target.0))
             }
         };
         if self.names == Names::Symbols
@@ -105,11 +100,7 @@ impl<'a> Text<'a> {
         };
         let mnemonic = first.mnemonic().unwrap_or_default();
         let operands = first.op_str().unwrap_or_default();
-        let target = match decoded.flow {
-            Flow::Jump(target) | Flow::Call(target) => target,
-            Flow::Branch(target) => Some(target),
-            _ => None,
-        };
+        let target = decoded.target();
         let before = operands.rsplit_once(", ").map(|(before, _)| before);
         match (operands, target) {
             // capstone gives the distance.

@@ -139,7 +139,7 @@ pub fn why(
 fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     let kept = |frame: &PhysicalFrame| {
         let machine = frame.registers.machine();
-        let kept = { machine.general() }.filter(|number| machine.is_callee_saved(*number));
+        let kept = machine.callee_saved();
         let mut kept = kept.filter_map(|number| frame.registers.get(number));
         kept.find_map(|at| space.of_header(Address(at)))
     };

@@ -97,9 +97,7 @@ pub fn description(message: Option<&str>, place: Option<&str>) -> String {
 /// The words in a frame's callee-saved registers and in the frame itself.
 fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     let machine = frame.registers.machine();
-    let kept = machine
-        .general()
-        .filter(|number| machine.is_callee_saved(*number));
+    let kept = machine.callee_saved();
     let kept = kept.filter_map(|number| frame.registers.get(number));
     let mut words: Vec<Address> = kept.map(Address).collect();
     if let (Some(sp), Some(end)) = (frame.registers.sp(), frame.cfa) {

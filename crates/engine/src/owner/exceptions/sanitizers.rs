@@ -13,7 +13,7 @@ use crate::event::ExceptionKind;
 use crate::{Address, Event, ThreadId};
 use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::code::{Decoded, Flow, Instructions};
+use dapple_arch::code::{Decoded, Instructions};
 use dapple_inspect::exceptions::pattern::means_text;
 use dapple_inspect::exceptions::sanitizer::{Report, Writing};
 use dapple_inspect::exceptions::{BreakMode, Exception};
@@ -76,11 +76,7 @@ fn goes_to(machine: Machine, start: Address, size: u64, memory: &dyn Memory) -> 
     let size = usize::try_from(size).ok()?.min(length);
     let inside = start.0..start.0.saturating_add(size as u64);
     let leads_out = |instruction: Decoded| {
-        let target = match instruction.flow {
-            Flow::Call(target) | Flow::Jump(target) => target?,
-            Flow::Branch(target) => target,
-            _ => return None,
-        };
+        let target = instruction.target()?;
         (target.0 != 0 && !inside.contains(&target.0)).then_some(target)
     };
     let instructions = Instructions::flows(machine, &code[..size], start);

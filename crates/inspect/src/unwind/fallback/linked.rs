@@ -75,7 +75,7 @@ fn in_link_register(
     }
     let cfa = frame.registers.sp()?;
     let mut registers = Registers::of(machine);
-    for register in machine.general().filter(|it| machine.is_callee_saved(*it)) {
+    for register in machine.callee_saved() {
         registers.set(register, frame.registers.get(register));
     }
     registers.set_thread_pointer(frame.registers.thread_pointer());
