@@ -6,7 +6,6 @@ use dapple_engine::session::watching::{Access, DataBreakpoint, WatchedData};
 use dapple_engine::session::{
     BreakpointOptions, RemoteOptions, RemoteStart, StepKind, StubAddress,
 };
-use dapple_engine::{Session, ThreadId};
 use dapple_symbols::functions::Language;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -110,14 +109,6 @@ impl Board {
     }
 }
 
-fn names(session: &Session, thread: ThreadId) -> Vec<String> {
-    let stack = session.stack(thread, 0..50).expect("a stack");
-    let names = stack.frames.into_iter();
-    names
-        .map(|frame| frame.function.unwrap_or_default())
-        .collect()
-}
-
 fn is_debugged(board: &Board) {
     if !board.is_there() {
         return;
@@ -132,7 +123,7 @@ fn is_debugged(board: &Board) {
     }
     assert_eq!(debuggee.step(thread, StepKind::Into), "twice");
     assert_eq!(
-        names(debuggee.session(), thread),
+        listing::functions(debuggee.session(), thread),
         ["twice", "main", "_start"]
     );
     assert_eq!(debuggee.step(thread, StepKind::Out), "call");
@@ -180,7 +171,7 @@ fn is_debugged(board: &Board) {
         .expect("none");
     debuggee.break_at(&["leaf"]);
     debuggee.run_to_breakpoint();
-    let stack = names(debuggee.session(), thread);
+    let stack = listing::functions(debuggee.session(), thread);
     assert_eq!(stack.first().map(String::as_str), Some("fib"));
     assert_eq!(
         stack.iter().filter(|name| *name == "fib").count(),

@@ -1,10 +1,10 @@
 //! Calling conventions, frames of signals and of leaf functions, and long doubles: the same on this machine and on others.
 
 use crate::support::{Debuggee, behind_qemu, fixture, listing};
+use dapple_engine::ThreadId;
 use dapple_engine::calls::CallOptions;
 use dapple_engine::event::StopReason;
 use dapple_engine::session::{FunctionBreakpoint, StepKind};
-use dapple_engine::{Session, ThreadId};
 
 /// Calls, and what they give.
 const CALLS: [(&str, &str); 20] = [
@@ -38,14 +38,6 @@ const RETURNED: [(&str, &str); 4] = [
     ("two", "{a = 1.0, b = 2.0}"),
 ];
 
-fn names(session: &Session, thread: ThreadId) -> Vec<String> {
-    let stack = session.stack(thread, 0..50).expect("a stack");
-    let names = stack.frames.into_iter();
-    names
-        .map(|frame| frame.function.unwrap_or_default())
-        .collect()
-}
-
 fn step_out(debuggee: &mut Debuggee<'_>, thread: ThreadId) -> String {
     debuggee.step(thread, StepKind::Out);
     let frame = listing::innermost(debuggee.session(), thread);
@@ -69,7 +61,7 @@ fn what_is_passed_in_each_way_is_seen_and_given() {
         debuggee.resume();
         let stops = debuggee.expect_stop();
         let thread = stops[0].thread;
-        assert_eq!(names(debuggee.session(), thread)[0], name);
+        assert_eq!(listing::functions(debuggee.session(), thread)[0], name);
         let text = step_out(&mut debuggee, thread);
         // On riscv64, three numbers are returned in memory, whose address isn't kept.
         let is_lost = name == "three" && behind_qemu::machine().as_deref() == Some("riscv64");
@@ -105,7 +97,7 @@ fn stacks_are_whole_in_leaves_and_handlers() {
         debuggee.session().set_signals(signals).expect("set");
         let (thread, place) = debuggee.run_to_breakpoint();
         assert_eq!(place, "handler");
-        let stack = names(debuggee.session(), thread);
+        let stack = listing::functions(debuggee.session(), thread);
         let index = |name: &str| stack.iter().position(|it| it == name);
         assert_eq!(index("handler"), Some(0), "{stack:?}");
         assert_eq!(index("<signal handler called>"), Some(1), "{stack:?}");
@@ -115,7 +107,7 @@ fn stacks_are_whole_in_leaves_and_handlers() {
         );
         let (thread, place) = debuggee.run_to_breakpoint();
         assert_eq!(place, "leaf");
-        let stack = names(debuggee.session(), thread);
+        let stack = listing::functions(debuggee.session(), thread);
         assert_eq!(stack[..2], ["leaf", "main"]);
         debuggee
             .session()
@@ -123,6 +115,6 @@ fn stacks_are_whole_in_leaves_and_handlers() {
             .expect("a step");
         let stops = debuggee.expect_stop();
         assert_eq!(stops[0].reason, StopReason::Step);
-        assert_eq!(names(debuggee.session(), thread)[0], "main");
+        assert_eq!(listing::functions(debuggee.session(), thread)[0], "main");
     }
 }

@@ -21,6 +21,15 @@ pub fn innermost(session: &Session, thread: dapple_engine::ThreadId) -> FrameId 
     stack.frames[0].id
 }
 
+/// The names of a thread's functions, innermost first.
+pub fn functions(session: &Session, thread: ThreadId) -> Vec<String> {
+    let stack = session.stack(thread, 0..50).expect("a stack");
+    let frames = stack.frames.into_iter();
+    frames
+        .map(|frame| frame.function.unwrap_or_default())
+        .collect()
+}
+
 /// All locals, with children `depth` levels deep. Varying addresses are masked.
 pub fn locals(session: &Session, frame: FrameId, depth: usize) -> String {
     let mut text = String::new();
