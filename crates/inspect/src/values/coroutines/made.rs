@@ -8,8 +8,8 @@ use crate::frame::{Frame, PhysicalFrame};
 use crate::modules::LoadedModule;
 use crate::values::rust::captures;
 use crate::values::{Contents, Reader, Value, VariableKind};
+use dapple_arch::Machine;
 use dapple_arch::Memory;
-use dapple_arch::abi::{FIRST_ARGUMENT, SECOND_ARGUMENT};
 use dapple_arch::registers::Registers;
 use dapple_symbols::FileAddress;
 use dapple_symbols::functions::{Function, Language};
@@ -125,12 +125,12 @@ impl MadeFuture {
         let result = loaded.module.result_of(found.body.id);
         let result = result.and_then(|result| loaded.module.strip_aliases(result.type_id?).ok()?);
         let is_large = result.and_then(|result| result.size) > Some(MOST_IN_REGISTERS);
+        // The place of a large result is passed like an argument, but on aarch64.
+        let machine = loaded.module.machine();
+        let is_first = !is_large || machine == Machine::Aarch64;
         Some(MadeFuture {
             entry: loaded.to_process(found.body.entry),
-            register: match is_large {
-                true => SECOND_ARGUMENT,
-                false => FIRST_ARGUMENT,
-            },
+            register: machine.arguments()[usize::from(!is_first)],
             parts: parts(reader, &value)?,
             state,
         })

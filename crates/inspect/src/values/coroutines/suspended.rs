@@ -11,7 +11,6 @@ use crate::frame::{Frame, FrameId, FrameKind, Suspended, nowhere};
 use crate::modules::LoadedModule;
 use crate::values::{Contents, NamedValue, Reader};
 use dapple_arch::Memory;
-use dapple_arch::registers::{FP, SP};
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use std::cell::Cell;
@@ -157,8 +156,8 @@ fn running(frame: &Frame, code: Address) -> Frame {
     let mut physical = (*frame.physical).clone();
     physical.lookup = code;
     physical.cfa = Some(Address(STACK));
-    physical.registers.set(FP, Some(STACK - TO_FRAME_POINTER));
-    physical.registers.set(SP, Some(STACK - SIZE / 2));
+    physical.registers.set_fp(Some(STACK - TO_FRAME_POINTER));
+    physical.registers.set_sp(Some(STACK - SIZE / 2));
     Frame {
         kind: FrameKind::Call,
         physical: physical.into(),
