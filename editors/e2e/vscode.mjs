@@ -15,6 +15,7 @@ import { Checks } from './checks.mjs';
 import { Debugging } from './debugging.mjs';
 import { packed } from './packed.mjs';
 import { Server } from './server.mjs';
+import { on } from './on.mjs';
 import { orders } from './orders.mjs';
 import { others } from './others.mjs';
 import { till } from './session.mjs';
@@ -59,7 +60,7 @@ try {
         await checks.all(page, [['folder opened', opened], ...steps]);
         await page.close();
     };
-    for (const { prepare, steps } of [till, bakery, orders, backwards, ...others]) {
+    for (const { prepare, steps } of [till, bakery, orders, backwards, on, ...others]) {
         const path = prepare(join(folder, 'work'));
         if (wanted.length === 0 || wanted.includes(basename(path))) await window(path, steps);
     }

@@ -39,6 +39,11 @@ impl Adapter {
         );
     }
 
+    /// Call when the stub has carried out a command of the user's, which may have changed anything: a reset of the board, for example.
+    pub fn stub_commanded(&mut self, context: &Context) {
+        self.values_changed(vec![InvalidatedAreas::All], context);
+    }
+
     /// Call when the Natvis files have changed.
     pub fn presentation_changed(&mut self, context: &Context) {
         self.values_changed(vec![InvalidatedAreas::Variables], context);

@@ -2,13 +2,14 @@
 //! detected.
 
 use crate::support::fixture::fixtures_folder;
-use crate::support::{Fixture, Session, initialize_arguments};
+use crate::support::{Fixture, PATIENCE, Session, initialize_arguments};
 use dapple_adapter::{IndexCache, ServeOptions};
 use dapple_dap::types::*;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// An empty folder for indexes.
 fn folder(name: &str) -> PathBuf {
@@ -18,10 +19,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+fn cache(folder: &Path) -> IndexCache {
+    IndexCache::open(folder.to_owned(), IndexCache::USUAL_LIMIT).expect("a cache")
+}
+
 fn session(folder: &Path) -> Session {
-    let cache = IndexCache::open(folder.to_owned(), IndexCache::USUAL_LIMIT).expect("a cache");
     let options = ServeOptions {
-        index_cache: Some(Arc::new(cache)),
+        index_cache: Some(Arc::new(cache(folder))),
         ..ServeOptions::default()
     };
     let arguments = initialize_arguments().with_supports_progress_reporting(true);
@@ -36,6 +40,20 @@ fn index(folder: &Path) -> PathBuf {
         panic!("one index expected: {files:?}");
     };
     file.clone()
+}
+
+/// Uses the session until the index is there. Its progress is told only on a machine that needs longer for it.
+fn index_is_made(session: &Session, folder: &Path) {
+    let (cache, begun) = (cache(folder), Instant::now());
+    while cache.entries().expect("a folder").is_empty() {
+        assert!(begun.elapsed() < PATIENCE, "no index");
+        assert!(
+            !session
+                .ok::<ThreadsRequest>(Default::default())
+                .threads
+                .is_empty()
+        );
+    }
 }
 
 /// Starts the program with breakpoints on functions, and stops at its first line.
@@ -76,14 +94,7 @@ fn an_index_is_made_behind_the_first_stop_and_used_by_the_next_session() {
     let folder = folder("index-sessions");
     let first = session(&folder);
     start(&first, &fixture, &[]);
-    // On a busy machine, progress of other work may come first.
-    let progress = loop {
-        let progress = first.wait_for::<ProgressStartEvent>();
-        if progress.title.starts_with("Indexing large.c-") {
-            break progress;
-        }
-    };
-    while first.wait_for::<ProgressEndEvent>().progress_id != progress.progress_id {}
+    index_is_made(&first, &folder);
     first.disconnect();
     let made = index(&folder);
     let before = std::fs::metadata(&made).expect("an index");
@@ -127,13 +138,7 @@ fn an_index_is_made_for_a_core_file_and_used_by_the_next_session() {
         session
     };
     let first = open();
-    let progress = loop {
-        let progress = first.wait_for::<ProgressStartEvent>();
-        if progress.title.starts_with("Indexing large.c-") {
-            break progress;
-        }
-    };
-    while first.wait_for::<ProgressEndEvent>().progress_id != progress.progress_id {}
+    index_is_made(&first, &folder);
     first.disconnect();
     let made = index(&folder);
     let before = std::fs::metadata(&made).expect("an index");

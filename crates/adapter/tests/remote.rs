@@ -2,25 +2,16 @@
 //! else it is searched on PATH, and tests that need it say so and do nothing where it isn't.
 
 use crate::support;
-use crate::support::{Fixture, Session};
+pub use crate::support::gdbserver::gdbserver;
+use crate::support::{Fixture, PATIENCE, Session, initialize_arguments};
+use dapple_adapter::ServeOptions;
+use dapple_dap::client::Pending;
 use dapple_dap::types::*;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-
-/// gdbserver, if it is there; says so if not.
-pub fn gdbserver() -> Option<String> {
-    let named = std::env::var("DAPPLE_GDBSERVER").ok();
-    let program = named.clone().unwrap_or_else(|| "gdbserver".to_owned());
-    let output = Command::new(&program).arg("--version").output();
-    let runs = output.is_ok_and(|output| output.status.success());
-    assert!(runs || named.is_none(), "{program} does not run");
-    if !runs {
-        println!("skipped: there is no gdbserver");
-    }
-    runs.then_some(program)
-}
+use std::time::Instant;
 
 fn arguments(value: &Value) -> AttachRequestArguments {
     serde_json::from_value(value.clone()).expect("an object")
@@ -32,7 +23,7 @@ pub fn attach(session: &Session, value: &Value) {
 }
 
 /// Whether a program is there, and says so if not.
-pub fn has(program: &str) -> bool {
+fn has(program: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
     let runs = output.is_ok_and(|output| output.status.success());
     if !runs {
@@ -42,9 +33,24 @@ pub fn has(program: &str) -> bool {
 }
 
 /// A port that was free just now.
-pub fn free_port() -> u16 {
+fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
+}
+
+/// QEMU with a program of this processor, and where its stub is. It may not listen yet: who connects waits for that.
+pub fn qemu(program: &str) -> Option<(Child, String)> {
+    if !has("qemu-x86_64") {
+        return None;
+    }
+    let port = free_port();
+    let stub = Command::new("qemu-x86_64")
+        .args(["-g", &port.to_string(), program])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("QEMU starts");
+    Some((stub, format!("127.0.0.1:{port}")))
 }
 
 /// lldb-server with a program, and where it is. It may not listen yet: who connects waits for that.
@@ -267,19 +273,11 @@ fn goes_through(target: &str, fixture: &Fixture) {
 
 #[test]
 fn qemu_runs_a_program_of_this_processor() {
-    if !has("qemu-x86_64") {
-        return;
-    }
     let fixture = Fixture::new("guide.cpp");
-    let port = free_port();
-    let mut qemu = Command::new("qemu-x86_64")
-        .args(["-g", &port.to_string(), &fixture.program()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("QEMU starts");
-    // It may not listen yet: who connects waits for that.
-    goes_through(&format!("127.0.0.1:{port}"), &fixture);
+    let Some((mut qemu, place)) = qemu(&fixture.program()) else {
+        return;
+    };
+    goes_through(&place, &fixture);
     qemu.wait().expect("reaped");
 }
 
@@ -337,7 +335,8 @@ fn valgrind_stops_at_its_errors_with_their_text() {
         "|exec vgdb --vgdb-prefix={prefix} --wait=60 --pid={} 2>/dev/null",
         valgrind.id()
     );
-    let session = Session::new();
+    let client = initialize_arguments().with_supports_invalidated_event(true);
+    let session = Session::serving(Default::default(), client);
     attach(
         &session,
         &json!({"target": target, "program": fixture.program()}),
@@ -358,6 +357,9 @@ fn valgrind_stops_at_its_errors_with_their_text() {
     assert_eq!(top.line, fixture.line("read"));
     let said = typed(&session, "monitor v.info n_errs_found");
     assert!(said.contains("n_errs_found 1"), "{said}");
+    // Such a command may change anything.
+    let invalidated = session.wait_for::<InvalidatedEvent>();
+    assert_eq!(invalidated.areas, Some(vec![InvalidatedAreas::All]));
     session.resume(thread);
     let event = session.wait_for::<StoppedEvent>();
     let info = session.ok::<ExceptionInfoRequest>(ExceptionInfoArguments::new(
@@ -387,8 +389,12 @@ fn where_there_is_no_stub_the_reason_names_the_place() {
         sentence.starts_with(&format!("attach: `target` {target}: cannot connect to ")),
         "{sentence}"
     );
-    let sentence = refusal(&json!({"target": "|exit 3"}));
-    assert!(sentence.contains("the connection was closed"), "{sentence}");
+    let sentence = refusal(&json!({"target": "|echo 'no such\thost' >&2; exit 3"}));
+    assert!(
+        sentence.contains("the connection was closed")
+            && sentence.ends_with("; its command said: no such host"),
+        "{sentence}"
+    );
     let sentence = refusal(&json!({"target": "nowhere"}));
     assert!(
         sentence.contains("`target`: `nowhere` is none of HOST:PORT"),
@@ -399,4 +405,59 @@ fn where_there_is_no_stub_the_reason_names_the_place() {
         sentence.contains("neither `coreFile` nor `waitFor`"),
         "{sentence}"
     );
+}
+
+/// A session that attaches to a process by a stub which never answers that, and the request. The debugger would wait for a minute.
+fn attaching() -> (Session, Pending<AttachRequest>) {
+    let shows_progress = initialize_arguments().with_supports_progress_reporting(true);
+    let session = Session::serving(ServeOptions::default(), shows_progress);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let target = listener.local_addr().expect("an address").to_string();
+    let attached = arguments(&json!({"target": target, "pid": 1}));
+    let attached = session.send::<AttachRequest>(attached).expect("sent");
+    let (stub, _) = listener.accept().expect("a connection");
+    let mut packets = BufReader::new(stub);
+    loop {
+        let mut packet = Vec::new();
+        packets.read_until(b'#', &mut packet).expect("a packet");
+        packets.read_exact(&mut [0; 2]).expect("its checksum");
+        let packet = String::from_utf8_lossy(&packet);
+        let answer = match packet.trim_start_matches(['+', '$']) {
+            "!#" => "+$OK#9a",
+            it if it.starts_with("vAttach") => break,
+            _ => "+$#00",
+        };
+        packets
+            .get_mut()
+            .write_all(answer.as_bytes())
+            .expect("sent");
+    }
+    // The connection stays open.
+    std::mem::forget(packets);
+    (session, attached)
+}
+
+#[test]
+fn connecting_ends_when_it_is_cancelled_or_the_session_is_over() {
+    let begun = Instant::now();
+    let (session, attached) = attaching();
+    let shown = session.wait_for::<ProgressStartEvent>();
+    assert!(shown.title.starts_with("Connecting to "), "{shown:?}");
+    session.ok::<CancelRequest>(CancelArguments::new().with_progress_id(&*shown.progress_id));
+    session.wait_for::<ProgressEndEvent>();
+    let error = attached.wait().expect_err("it is cancelled");
+    assert!(error.to_string().contains("cancelled"), "{error}");
+    session.disconnect();
+
+    let (session, attached) = attaching();
+    session.ok::<CancelRequest>(CancelArguments::new().with_request_id(attached.seq()));
+    let error = attached.wait().expect_err("it is cancelled");
+    assert!(error.to_string().contains("cancelled"), "{error}");
+    session.disconnect();
+
+    let (session, attached) = attaching();
+    session.disconnect();
+    let error = attached.wait().expect_err("it is cancelled");
+    assert!(error.to_string().contains("cancelled"), "{error}");
+    assert!(begun.elapsed() < PATIENCE / 2);
 }

@@ -1,13 +1,12 @@
 //! Conditions of breakpoints behind gdbserver, where it or the program decides them: the same stops as by a stop at each hit. gdbserver is found as for
 //! the tests of `remote`.
 
-use crate::remote::{attach, free_port, gdbserver, has, lldb_server, on_stdio};
+use crate::remote::{attach, gdbserver, lldb_server, on_stdio, qemu};
 use crate::support::{Fixture, Session, Stopped};
 use dapple_adapter::{DecidedBreakpoint, DecidedRequest};
 use dapple_dap::message::Empty;
 use dapple_dap::types::*;
 use serde_json::json;
-use std::process::{Command, Stdio};
 
 /// A session with the program behind gdbserver, with these breakpoints.
 fn started(server: &str, fixture: &Fixture, wanted: Vec<SourceBreakpoint>) -> Session {
@@ -250,18 +249,11 @@ fn stops_right(target: &str, fixture: &Fixture) -> Vec<DecidedBreakpoint> {
 
 #[test]
 fn conditions_are_decided_here_behind_qemu() {
-    if !has("qemu-x86_64") {
-        return;
-    }
     let fixture = Fixture::new("stub_conditions.c");
-    let port = free_port();
-    let mut qemu = Command::new("qemu-x86_64")
-        .args(["-g", &port.to_string(), &fixture.program()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("QEMU starts");
-    let decided = stops_right(&format!("127.0.0.1:{port}"), &fixture);
+    let Some((mut qemu, place)) = qemu(&fixture.program()) else {
+        return;
+    };
+    let decided = stops_right(&place, &fixture);
     qemu.wait().expect("reaped");
     assert_eq!(decided.len(), 2);
     for breakpoint in decided {

@@ -12,8 +12,6 @@ pub const FIRST_ARGUMENT: u16 = 5;
 pub const SECOND_ARGUMENT: u16 = 4;
 /// DWARF number of the register of a function's integer result: rax.
 pub const RESULT: u16 = 0;
-/// DWARF number of the register of a result's second half: rdx.
-pub const SECOND_RESULT: u16 = 1;
 
 /// The red zone: how many bytes below its stack pointer belong to a thread (ABI §3.2.2).
 pub const RED_ZONE: u64 = 128;
@@ -27,12 +25,14 @@ pub struct JumpBuffer {
     pub pc: i64,
 }
 
-/// Where a machine's `jmp_buf` has what; the same in glibc (`jmpbuf-offsets.h`, for riscv64 `setjmp.S`) and musl.
+/// Where a machine's `jmp_buf` has what; the same in glibc (`jmpbuf-offsets.h`, for riscv64 and arm `setjmp.S`) and musl, but for arm: that is
+/// glibc's.
 pub const fn jump_buffer(machine: Machine) -> JumpBuffer {
     match machine {
         Machine::X86_64 => JumpBuffer { sp: 48, pc: 56 },
         Machine::Aarch64 => JumpBuffer { sp: 104, pc: 88 },
         Machine::Riscv64 => JumpBuffer { sp: 104, pc: 0 },
+        Machine::Arm => JumpBuffer { sp: 0, pc: 4 },
     }
 }
 

@@ -4,11 +4,13 @@
 //! calls of the kernel, and what moves the stack pointer.
 
 mod aarch64;
+mod arm;
 mod riscv64;
+mod thumb;
 
 use crate::instructions::{comes_back_by_itself, decoder};
 use crate::stack_changes::StackChanges;
-use crate::{Address, Machine};
+use crate::{Address, InstructionSet};
 use iced_x86::FlowControl;
 
 /// Where a thread goes from an instruction.
@@ -41,6 +43,9 @@ pub struct Decoded {
     pub flow: Flow,
     /// How many bytes it adds to the stack pointer. `None`: that depends on more than the instruction itself.
     pub stack: Option<i64>,
+    /// Whether a condition decides if the instruction does anything; if not, the thread goes on at [`Decoded::next`]. `false` for a
+    /// [`Flow::Branch`], which says so itself.
+    pub is_conditional: bool,
 }
 
 impl Decoded {
@@ -71,45 +76,73 @@ pub struct Instructions<'c> {
     way: Way<'c>,
     /// Nobody asks for [`Decoded::stack`], which takes longer to find out.
     is_flow_alone: bool,
-    /// The register in which the last instruction has made an address, and the address.
-    made: Option<(u32, u64)>,
-    is_riscv: bool,
+    before: Before,
+}
+
+/// What the previous instructions leave for the next one: its meaning depends on that.
+#[derive(Default)]
+struct Before {
+    made: Option<Made>,
+    /// The state of the IT block in Thumb, ITSTATE in the manual: the condition and the rest of the mask. 0: no block.
+    block: u8,
+}
+
+/// An address that instructions have put together in a register.
+#[derive(Clone, Copy)]
+struct Made {
+    register: u32,
+    address: u64,
 }
 
 /// How instructions are decoded.
 enum Way<'c> {
     X86(Box<(iced_x86::Decoder<'c>, iced_x86::Instruction, StackChanges)>),
-    Other(fn(&[u8], u64) -> Option<Decoded>),
+    Other(Decode, Follow),
 }
 
+/// The instruction that some code begins with, as if no other came before it.
+type Decode = fn(&[u8], u64) -> Option<Decoded>;
+
+/// Completes an instruction, given its bytes and [`Before`], and updates [`Before`] for the next instruction.
+type Follow = fn(&mut Decoded, &[u8], &mut Before);
+
 impl<'c> Instructions<'c> {
-    /// Those of `code`, whose first byte is at `address`.
-    pub fn of(machine: Machine, code: &'c [u8], address: Address) -> Instructions<'c> {
+    /// Those of `code`, whose first byte is at `address`. A machine stands for its only or usual set. Thumb code begins outside an IT block.
+    pub fn of(
+        set: impl Into<InstructionSet>,
+        code: &'c [u8],
+        address: Address,
+    ) -> Instructions<'c> {
         let at = address.0;
-        let way = match machine {
-            Machine::X86_64 => Way::X86(Box::new((
+        let way = match set.into() {
+            InstructionSet::X86_64 => Way::X86(Box::new((
                 decoder(code, at),
                 iced_x86::Instruction::default(),
                 StackChanges::default(),
             ))),
-            Machine::Aarch64 => Way::Other(aarch64::decode),
-            Machine::Riscv64 => Way::Other(riscv64::decode),
+            InstructionSet::Aarch64 => Way::Other(aarch64::decode, |_, _, _| ()),
+            InstructionSet::Riscv64 => Way::Other(riscv64::decode, riscv64::follow),
+            InstructionSet::Arm => Way::Other(arm::decode, arm::follow),
+            InstructionSet::Thumb => Way::Other(thumb::decode, thumb::follow),
         };
         Instructions {
             code,
             at,
             way,
             is_flow_alone: false,
-            made: None,
-            is_riscv: machine == Machine::Riscv64,
+            before: Before::default(),
         }
     }
 
     /// As [`Instructions::of`], but without [`Decoded::stack`]: that is `None`.
-    pub fn flows(machine: Machine, code: &'c [u8], address: Address) -> Instructions<'c> {
+    pub fn flows(
+        set: impl Into<InstructionSet>,
+        code: &'c [u8],
+        address: Address,
+    ) -> Instructions<'c> {
         Instructions {
             is_flow_alone: true,
-            ..Instructions::of(machine, code, address)
+            ..Instructions::of(set, code, address)
         }
     }
 }
@@ -128,15 +161,16 @@ impl Iterator for Instructions<'_> {
                 let stack = (!self.is_flow_alone).then_some(stack);
                 (!instruction.is_invalid()).then(|| of_iced(instruction, stack))
             }
-            Way::Other(decode) => {
+            Way::Other(decode, follow) => {
                 let mut decoded = decode(self.code, self.at)?;
-                if self.is_riscv {
-                    let code = &self.code[..decoded.length as usize];
-                    decoded.flow = riscv64::with_made(decoded.flow, code, self.made);
-                    self.made = riscv64::made(code, self.at);
-                }
-                self.code = self.code.get(decoded.length as usize..).unwrap_or(&[]);
+                let (code, rest) = self.code.split_at_checked(decoded.length as usize)?;
+                follow(&mut decoded, code, &mut self.before);
+                self.code = rest;
                 self.at = decoded.next().0;
+                if let (Flow::Jump(Some(target)), true) = (decoded.flow, decoded.is_conditional) {
+                    decoded.flow = Flow::Branch(target);
+                    decoded.is_conditional = false;
+                }
                 let stack = decoded.stack.filter(|_| !self.is_flow_alone);
                 Some(Decoded { stack, ..decoded })
             }
@@ -144,9 +178,10 @@ impl Iterator for Instructions<'_> {
     }
 }
 
-/// The instruction that `code` begins with, with its change of the stack pointer; `None` if it begins with none.
-pub fn decode(machine: Machine, code: &[u8], address: Address) -> Option<Decoded> {
-    Instructions::of(machine, code, address).next()
+/// The instruction that `code` begins with, with its change of the stack pointer; `None` if it begins with none. One of Thumb counts as outside
+/// an IT block.
+pub fn decode(set: impl Into<InstructionSet>, code: &[u8], address: Address) -> Option<Decoded> {
+    Instructions::of(set, code, address).next()
 }
 
 fn of_iced(instruction: &iced_x86::Instruction, stack: Option<&mut StackChanges>) -> Decoded {
@@ -175,6 +210,7 @@ fn of_iced(instruction: &iced_x86::Instruction, stack: Option<&mut StackChanges>
             (Flow::Next, Some(stack)) => stack.of(instruction),
             _ => Some(0),
         },
+        is_conditional: false,
     }
 }
 

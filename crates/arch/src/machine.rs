@@ -3,12 +3,13 @@
 //!
 //! What goes further, on x86-64 alone, is in the other modules: decided conditions, displaced steps, recording. Sources: *ABI* for x86-64
 //! (see the crate's front page); for aarch64 *DWARF for the Arm 64-bit Architecture* and *Procedure Call Standard for the Arm 64-bit
-//! Architecture*; for riscv64 *RISC-V ABIs Specification*.
+//! Architecture*; for arm *DWARF for the Arm Architecture* and *Procedure Call Standard for the Arm Architecture*; for riscv64 *RISC-V ABIs
+//! Specification*.
 
 use crate::Address;
 use std::ops::Range;
 
-/// A processor, with the ABI of its programs on Linux. All are little-endian, with addresses of 64 bits.
+/// A processor, with the ABI of its programs on Linux. All are little-endian.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Machine {
     /// x86-64, also called amd64.
@@ -18,6 +19,8 @@ pub enum Machine {
     Aarch64,
     /// 64-bit RISC-V.
     Riscv64,
+    /// The 32-bit state of Arm, with floating-point registers (armhf), and microcontrollers with an M profile.
+    Arm,
 }
 
 /// The number of Dapple's own for a program counter that DWARF has no number for.
@@ -37,12 +40,31 @@ const RISCV64_NAMES: [&str; 33] = [
     "a5", "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4",
     "t5", "t6", "pc",
 ];
+const ARM_NAMES: [&str; 16] = [
+    "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr",
+    "pc",
+];
 
 impl Machine {
     /// All of them.
-    pub const ALL: [Machine; 3] = [Machine::X86_64, Machine::Aarch64, Machine::Riscv64];
+    pub const ALL: [Machine; 4] = [
+        Machine::X86_64,
+        Machine::Aarch64,
+        Machine::Riscv64,
+        Machine::Arm,
+    ];
 
-    /// The machine of an ELF file of 64 bits, by `e_machine` of its header (the registry of the ELF specification).
+    /// The size of an address, in bytes.
+    #[inline]
+    pub const fn address_size(self) -> u64 {
+        match self {
+            Machine::Arm => 4,
+            Machine::X86_64 | Machine::Aarch64 | Machine::Riscv64 => 8,
+        }
+    }
+
+    /// The machine of an ELF file, by `e_machine` of its header (the registry of the ELF specification). Its class is that of
+    /// [`Machine::address_size`].
     pub fn of_elf(number: u16) -> Option<Machine> {
         Machine::ALL.into_iter().find(|one| one.elf() == number)
     }
@@ -53,6 +75,7 @@ impl Machine {
             Machine::X86_64 => 62,
             Machine::Aarch64 => 183,
             Machine::Riscv64 => 243,
+            Machine::Arm => 40,
         }
     }
 
@@ -62,6 +85,9 @@ impl Machine {
             "i386:x86-64" | "i386:x86-64:intel" | "x86_64" => Some(Machine::X86_64),
             "aarch64" | "arm64" => Some(Machine::Aarch64),
             "riscv:rv64" | "riscv" | "riscv64" => Some(Machine::Riscv64),
+            // By versions and profiles: `armv7`, `armv6-m`, `thumbv7m`.
+            _ if name.starts_with("armeb") => None,
+            _ if name.starts_with("arm") || name.starts_with("thumb") => Some(Machine::Arm),
             _ => None,
         }
     }
@@ -72,6 +98,7 @@ impl Machine {
             Machine::X86_64 => "x86-64",
             Machine::Aarch64 => "aarch64",
             Machine::Riscv64 => "riscv64",
+            Machine::Arm => "arm",
         }
     }
 
@@ -83,6 +110,7 @@ impl Machine {
             Machine::X86_64 => &X86_64_NAMES,
             Machine::Aarch64 => &AARCH64_NAMES,
             Machine::Riscv64 => &RISCV64_NAMES,
+            Machine::Arm => &ARM_NAMES,
         }
     }
 
@@ -97,6 +125,7 @@ impl Machine {
             Machine::X86_64 => 16,
             Machine::Aarch64 => 32,
             Machine::Riscv64 => OWN_PC,
+            Machine::Arm => 15,
         }
     }
 
@@ -106,15 +135,17 @@ impl Machine {
             Machine::X86_64 => 7,
             Machine::Aarch64 => 31,
             Machine::Riscv64 => 2,
+            Machine::Arm => 13,
         }
     }
 
-    /// The frame pointer, in code that keeps one.
+    /// The frame pointer, in code that keeps one. On arm, that of Thumb code.
     pub const fn fp(self) -> u16 {
         match self {
             Machine::X86_64 => 6,
             Machine::Aarch64 => 29,
             Machine::Riscv64 => 8,
+            Machine::Arm => 7,
         }
     }
 
@@ -124,15 +155,17 @@ impl Machine {
             Machine::X86_64 => None,
             Machine::Aarch64 => Some(30),
             Machine::Riscv64 => Some(1),
+            Machine::Arm => Some(14),
         }
     }
 
-    /// What locates a thread's own storage: the base of `fs`, `tpidr_el0`, `tp`.
+    /// What locates a thread's own storage: the base of `fs`, `tpidr_el0`, `tp`, `TPIDRURO`.
     pub const fn thread_pointer(self) -> u16 {
         match self {
             Machine::X86_64 => crate::registers::FS_BASE,
             Machine::Aarch64 => 36,
             Machine::Riscv64 => 4,
+            Machine::Arm => 320,
         }
     }
 
@@ -142,6 +175,7 @@ impl Machine {
             Machine::X86_64 => 17..33,
             Machine::Aarch64 => 64..96,
             Machine::Riscv64 => 32..64,
+            Machine::Arm => 256..288,
         }
     }
 
@@ -157,8 +191,16 @@ impl Machine {
     pub const fn vector_size(self) -> usize {
         match self {
             Machine::X86_64 | Machine::Aarch64 => 16,
-            Machine::Riscv64 => 8,
+            Machine::Riscv64 | Machine::Arm => 8,
         }
+    }
+
+    /// The register that has another in it, and the bits before that: on arm, `d0` to `d15` have `s0` to `s31` (numbers 64 to 95; DWARF for the Arm
+    /// Architecture, §4.1).
+    pub fn register_around(self, number: u16) -> Option<(u16, u32)> {
+        let index = number.checked_sub(64).filter(|index| *index < 32)?;
+        let place = (self.vectors().start + index / 2, 32 * u32::from(index % 2));
+        (self == Machine::Arm).then_some(place)
     }
 
     /// The name of one of these registers by its index.
@@ -166,6 +208,7 @@ impl Machine {
         match self {
             Machine::X86_64 => format!("xmm{index}"),
             Machine::Aarch64 => format!("v{index}"),
+            Machine::Arm => format!("d{index}"),
             // By its use in calls.
             Machine::Riscv64 => match index {
                 0..8 => format!("ft{index}"),
@@ -235,6 +278,8 @@ impl Machine {
             Machine::Aarch64 => 0x7ff << 19,
             // gp and tp, which nobody changes, s0, s1, s2 to s11.
             Machine::Riscv64 => 3 << 3 | 3 << 8 | 0x3ff << 18,
+            // r4 to r11.
+            Machine::Arm => 0xff << 4,
         };
         register < 32 && bits >> register & 1 == 1
     }
@@ -251,6 +296,7 @@ impl Machine {
             Machine::X86_64 => &[5, 4, 1, 2, 8, 9],
             Machine::Aarch64 => &[0, 1, 2, 3, 4, 5, 6, 7],
             Machine::Riscv64 => &[10, 11, 12, 13, 14, 15, 16, 17],
+            Machine::Arm => &[0, 1, 2, 3],
         }
     }
 
@@ -260,6 +306,7 @@ impl Machine {
             Machine::X86_64 => [0, 1],
             Machine::Aarch64 => [0, 1],
             Machine::Riscv64 => [10, 11],
+            Machine::Arm => [0, 1],
         }
     }
 
@@ -267,7 +314,7 @@ impl Machine {
     /// [`Vectors`](crate::registers::Vectors).
     pub const fn first_float(self) -> usize {
         match self {
-            Machine::X86_64 | Machine::Aarch64 => 0,
+            Machine::X86_64 | Machine::Aarch64 | Machine::Arm => 0,
             Machine::Riscv64 => 10,
         }
     }
@@ -276,7 +323,7 @@ impl Machine {
     pub const fn red_zone(self) -> u64 {
         match self {
             Machine::X86_64 => 128,
-            Machine::Aarch64 | Machine::Riscv64 => 0,
+            Machine::Aarch64 | Machine::Riscv64 | Machine::Arm => 0,
         }
     }
 
@@ -290,20 +337,11 @@ impl Machine {
 
     // Code.
 
-    /// What the addresses of instructions are multiples of.
-    pub const fn instruction_alignment(self) -> u64 {
-        match self {
-            Machine::X86_64 => 1,
-            Machine::Aarch64 => 4,
-            Machine::Riscv64 => 2,
-        }
-    }
-
     /// How far behind a trap instruction that it has executed a thread is, in bytes.
     pub const fn behind_trap(self) -> u64 {
         match self {
             Machine::X86_64 => 1,
-            Machine::Aarch64 | Machine::Riscv64 => 0,
+            Machine::Aarch64 | Machine::Riscv64 | Machine::Arm => 0,
         }
     }
 
@@ -324,20 +362,15 @@ impl Machine {
                 let word = u32::from_le_bytes(*code.first_chunk()?);
                 (word == 0x0010_0073).then_some(4)
             }
-        }
-    }
-
-    /// The kind of breakpoint that a stub is asked for: the size of its instruction (gdb manual, "ARM Breakpoint Kinds" and the like), given the
-    /// code at its place.
-    pub fn breakpoint_kind(self, code: &[u8]) -> u64 {
-        match self {
-            Machine::X86_64 => 1,
-            Machine::Aarch64 => 4,
-            // As long as the instruction in its place, so that the one behind it is left alone.
-            Machine::Riscv64 => match code.first() {
-                Some(first) if first & 3 == 3 => 4,
-                _ => 2,
-            },
+            Machine::Arm => {
+                // `udf #16`, which the kernel takes for a breakpoint, and `bkpt`: of A32, then of Thumb.
+                let word = code.first_chunk().map(|word| u32::from_le_bytes(*word));
+                if word.is_some_and(|it| it == 0xe7f0_01f0 || it & 0xfff0_00f0 == 0xe120_0070) {
+                    return Some(4);
+                }
+                let half = u16::from_le_bytes(*code.first_chunk()?);
+                (half == 0xde01 || half >> 8 == 0xbe).then_some(2)
+            }
         }
     }
 
@@ -346,6 +379,8 @@ impl Machine {
         Address(match self {
             // A user's addresses have 48 bits, unless asked for otherwise; above is a signature (`paciasp`) or a tag.
             Machine::Aarch64 if value >> 55 & 1 == 0 => value & ((1 << 48) - 1),
+            // The lowest bit says that it is Thumb code.
+            Machine::Arm => value & 0xffff_fffe,
             _ => value,
         })
     }
@@ -382,6 +417,9 @@ mod tests {
         assert_eq!(Machine::Aarch64.named("lr"), Some(30));
         assert_eq!(Machine::X86_64.named("lr"), None);
         assert_eq!(Machine::Riscv64.vector_name(31), "ft11");
+        assert_eq!(Machine::Arm.register_around(67), Some((257, 32)));
+        assert_eq!(Machine::Arm.register_around(96), None);
+        assert_eq!(Machine::Aarch64.register_around(67), None);
     }
 
     #[test]
@@ -400,8 +438,11 @@ mod tests {
         assert_eq!(size(Machine::Riscv64, &[0x02, 0x90]), Some(2));
         assert_eq!(size(Machine::Riscv64, &[0x73, 0, 0x10, 0]), Some(4));
         assert_eq!(size(Machine::Riscv64, &[0x73, 0]), None);
-        assert_eq!(Machine::Riscv64.breakpoint_kind(&[0x13, 0]), 4);
-        assert_eq!(Machine::Riscv64.breakpoint_kind(&[0x01, 0]), 2);
+        assert_eq!(size(Machine::Arm, &0xe7f0_01f0_u32.to_le_bytes()), Some(4));
+        assert_eq!(size(Machine::Arm, &0xe124_5670_u32.to_le_bytes()), Some(4));
+        assert_eq!(size(Machine::Arm, &[0x01, 0xde, 0, 0]), Some(2));
+        assert_eq!(size(Machine::Arm, &[0xab, 0xbe]), Some(2));
+        assert_eq!(size(Machine::Arm, &[0x00, 0xbf, 0, 0]), None);
     }
 
     #[test]
@@ -412,5 +453,6 @@ mod tests {
             Address(0x5555_5555_0800)
         );
         assert_eq!(Machine::X86_64.code_address(signed).0, signed);
+        assert_eq!(Machine::Arm.code_address(0x8001), Address(0x8000));
     }
 }

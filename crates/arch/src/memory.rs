@@ -24,7 +24,34 @@ pub trait Memory {
         }
     }
 
-    /// Reads a little-endian word.
+    /// The size of an address, in bytes: 8 or 4.
+    fn address_size(&self) -> u64 {
+        8
+    }
+
+    /// Reads an address, or a number of that size, from memory.
+    ///
+    /// # Errors
+    /// As [`Memory::read`].
+    fn read_address(&self, address: Address) -> Result<u64, Address> {
+        let mut bytes = [0; 8];
+        let size = self.address_size().min(8) as usize;
+        self.read(address, &mut bytes[..size])?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// The place `index` addresses behind another.
+    fn place_behind(&self, at: Address, index: i64) -> Address {
+        at.offset(index.wrapping_mul(self.address_size().cast_signed()))
+    }
+
+    /// A number of the size of an address, as one with a sign.
+    fn signed(&self, number: u64) -> i64 {
+        let unused = 64 - 8 * self.address_size().min(8) as u32;
+        (number << unused).cast_signed() >> unused
+    }
+
+    /// Reads a little-endian word of 8 bytes.
     ///
     /// # Errors
     /// As [`Memory::read`].

@@ -29,6 +29,7 @@ mod debug_session;
 mod debug_stacks;
 mod debug_stepping;
 mod debug_symbols;
+mod debug_target;
 mod debug_tasks;
 mod debug_terminal;
 mod debug_threads;

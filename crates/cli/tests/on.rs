@@ -221,6 +221,11 @@ fn a_client_gets_the_text_of_a_source_and_sets_breakpoints_in_it() {
     let lines = lines.with_breakpoints(vec![SourceBreakpoint::new(5)]);
     let set = client.ok::<SetBreakpointsRequest>(lines).breakpoints;
     assert!(set[0].verified, "{set:?}");
+    // A client may still know another file by that reference, of an earlier session: its path says which it is.
+    let stale = Source::new().with_path("/of/an/earlier.c".to_owned());
+    let stale = stale.with_source_reference(reference);
+    let none = SetBreakpointsArguments::new(stale).with_breakpoints(Vec::new());
+    client.ok::<SetBreakpointsRequest>(none);
     client.ok::<ContinueRequest>(ContinueArguments::new(thread));
     client.wait_for::<StoppedEvent>();
     let stack = client.ok::<StackTraceRequest>(StackTraceArguments::new(thread));

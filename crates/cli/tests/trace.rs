@@ -296,7 +296,7 @@ fn a_session_is_shown_recorded_compared_and_replayed() {
     assert_eq!(support::normalised(&lines), shown.stdout);
     for part in [
         "setBreakpoints tour.c: 23\n",
-        " ms  23 verified\n",
+        "s  23 verified\n",
         "stopped breakpoint thread",
         ": mean at tour.c:23\n",
     ] {

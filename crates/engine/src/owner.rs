@@ -19,6 +19,7 @@ mod attach;
 mod attached;
 mod awaiting;
 mod background;
+mod backwards;
 pub(crate) mod bookmarks;
 mod breakpoint_calls;
 mod breakpoint_hits;
@@ -447,6 +448,11 @@ impl Owner {
     /// A thread was asked to stop.
     fn asked_to_stop(&mut self, thread: ThreadId) {
         self.stop.wait.asked(thread);
+    }
+
+    /// Whether all threads have stopped for more than to let some of them go on alone.
+    fn is_to_report(&self) -> bool {
+        !self.stop.reports.is_empty() || self.stop.pause.is_some() || self.leaving.detaching
     }
 
     fn all_stopped(&mut self) {

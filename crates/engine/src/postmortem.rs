@@ -170,7 +170,7 @@ impl PostMortem {
         options: &CoreOptions,
         warnings: &mut Vec<String>,
     ) -> Result<PathBuf, String> {
-        let vector = AuxiliaryVector::parse(&self.core.notes.auxiliary);
+        let vector = AuxiliaryVector::parse(self.core.notes.machine, &self.core.notes.auxiliary);
         let bases = self.loaded_files();
         let runs = |file: &&Vec<MappedFile>| {
             let covers = |one: &MappedFile, entry| (one.start..one.end).contains(&entry);

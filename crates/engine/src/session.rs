@@ -38,7 +38,7 @@ use dapple_target::launch::LaunchOptions;
 pub use dapple_target::linux::readable;
 pub use dapple_target::linux::wait::Waker;
 pub use dapple_target::process_info::{ProcessInfo, Start};
-pub use dapple_target::remote::{RemoteOptions, RemoteStart, StubAddress};
+pub use dapple_target::remote::{GivingUp, RemoteOptions, RemoteStart, StubAddress};
 pub use keeper::Keep;
 use keeper::Keeper;
 pub use sources::{SourceFile, SourcesOf};
@@ -115,12 +115,13 @@ impl Session {
     }
 
     /// Connects to a stub of gdb's remote protocol, whose process is stopped then. Its symbols are available. Events go to `events`, first of
-    /// them the modules found. Dropping the session lets the process go on.
+    /// them the modules found. Dropping the session lets the process go on. `giving_up` ends this.
     ///
     /// # Errors
     /// [`Error::Connect`] with a sentence the user can act on.
     pub fn connect_kept(
         options: RemoteOptions,
+        giving_up: GivingUp,
         debug_info: DebugInfoOptions,
         events: Sender<Event>,
         keep: Keep,
@@ -131,7 +132,7 @@ impl Session {
             reason: "the debugger failed meanwhile".into(),
         };
         let (keeper, process) = Keeper::begin(keep, failed, move |queue| {
-            Owner::connect(&options, debug_info, events, queue)
+            Owner::connect(&options, &giving_up, debug_info, events, queue)
         })?;
         Ok(Session { keeper, process })
     }

@@ -370,7 +370,7 @@ impl Step {
         memory: &dyn Memory,
     ) -> Option<Address> {
         let place = |height: Address| height.offset(-8);
-        let at = |height| memory.read_u64(place(height)).ok().map(Address);
+        let at = |height| memory.read_address(place(height)).ok().map(Address);
         if self.phase == Phase::Looping {
             let returns_inside = self.exits.height_inside(at(height)?) == Some(height);
             return returns_inside.then(|| place(height));

@@ -1,6 +1,6 @@
 //! Programs without an operating system on boards that QEMU emulates: no auxiliary vector, no processes, no libraries, one thread for each core.
 
-use crate::support::{Debuggee, Fixture, fixture_by, listing};
+use crate::support::{Debuggee, Fixture, behind_qemu, fixture_by, lacking_stub, listing};
 use dapple_engine::event::StopReason;
 use dapple_engine::session::watching::{Access, DataBreakpoint, WatchedData};
 use dapple_engine::session::{
@@ -9,33 +9,51 @@ use dapple_engine::session::{
 use dapple_symbols::functions::Language;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A board of QEMU's.
-struct Board {
+pub struct Board {
     machine: &'static str,
-    /// Where its memory begins.
+    /// Its name.
+    name: &'static str,
+    /// Where its code is.
     memory: &'static str,
     options: &'static [&'static str],
     compiler: &'static [&'static str],
 }
 
-const BOARDS: [Board; 2] = [
+pub const BOARDS: [Board; 3] = [
     Board {
         machine: "aarch64",
+        name: "virt",
         memory: "0x40080000",
         options: &["-cpu", "cortex-a53"],
         compiler: &["-mgeneral-regs-only"],
     },
     Board {
         machine: "riscv64",
+        name: "virt",
         memory: "0x80000000",
         options: &["-bios", "none"],
         compiler: &["-mcmodel=medany"],
     },
+    // A microcontroller, with an M profile.
+    Board {
+        machine: "arm",
+        name: "mps2-an385",
+        memory: "0x400",
+        options: &["-cpu", "cortex-m3"],
+        compiler: &[
+            "-mcpu=cortex-m3",
+            "-mthumb",
+            "-mfloat-abi=soft",
+            "-Wl,--section-start=.vectors=0",
+        ],
+    },
 ];
 
 /// QEMU, which is killed with this, and its socket.
-struct Emulated(Child, PathBuf);
+pub struct Emulated(pub Child, PathBuf);
 
 impl Drop for Emulated {
     fn drop(&mut self) {
@@ -47,7 +65,7 @@ impl Drop for Emulated {
 
 impl Board {
     /// Whether QEMU and a compiler are there for it; says so if not.
-    fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         let machine = self.machine;
         let tools = [format!("qemu-system-{machine}"), self.compiler_name()];
         let runs = |tool: &String| {
@@ -62,10 +80,10 @@ impl Board {
     }
 
     fn compiler_name(&self) -> String {
-        format!("{}-linux-gnu-gcc", self.machine)
+        format!("{}-gcc", behind_qemu::system(self.machine))
     }
 
-    fn program(&self) -> Fixture {
+    pub fn program(&self) -> Fixture {
         let start = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bare/start.S");
         let text = format!("-Wl,-Ttext={}", self.memory);
         let mut flags = vec![
@@ -85,12 +103,25 @@ impl Board {
 
     /// Starts QEMU, stopped before the first instruction, and connects.
     fn connect<'a>(&self, fixture: &'a Fixture) -> (Emulated, Debuggee<'a>) {
-        let name = format!("dapple-board-{}-{}", std::process::id(), self.machine);
+        self.connect_with(fixture, &[], |address| address)
+    }
+
+    /// As [`Board::connect`], with more arguments for QEMU, and perhaps by way of something else than its socket.
+    pub fn connect_with<'a>(
+        &self,
+        fixture: &'a Fixture,
+        arguments: &[String],
+        way: impl FnOnce(StubAddress) -> StubAddress,
+    ) -> (Emulated, Debuggee<'a>) {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("dapple-board-{}-{count}", std::process::id());
         let socket = std::env::temp_dir().join(name);
         let child = Command::new(format!("qemu-system-{}", self.machine))
-            .args(["-M", "virt", "-nographic", "-nic", "none"])
+            .args(["-M", self.name, "-nographic", "-nic", "none"])
             .args(["-serial", "null", "-monitor", "none"])
             .args(self.options)
+            .args(arguments)
             .arg("-kernel")
             .arg(&fixture.binary)
             .args(["-S", "-gdb"])
@@ -99,7 +130,7 @@ impl Board {
             .spawn()
             .expect("QEMU runs");
         let options = RemoteOptions {
-            address: StubAddress::Unix(socket.clone()),
+            address: way(StubAddress::Unix(socket.clone())),
             start: RemoteStart::Present,
             program: Some(fixture.binary.clone()),
             sysroot: None,
@@ -198,4 +229,24 @@ fn a_program_without_a_system_is_debugged_on_aarch64() {
 #[test]
 fn a_program_without_a_system_is_debugged_on_riscv64() {
     is_debugged(&BOARDS[1]);
+}
+
+#[test]
+fn a_program_of_a_microcontroller_is_debugged() {
+    is_debugged(&BOARDS[2]);
+}
+
+#[test]
+fn a_stub_is_told_the_symbols_by_which_it_finds_threads() {
+    let board = &BOARDS[0];
+    if !board.is_there() {
+        return;
+    }
+    let fixture = board.program();
+    let asks = |address| lacking_stub::without("threads".to_owned(), address);
+    let (_qemu, debuggee) = board.connect_with(&fixture, &[], asks);
+    let counter = debuggee.symbol("counter");
+    let expected = format!("qSymbol:{:x}:636f756e746572", counter.0);
+    let told = lacking_stub::SYMBOLS.lock().expect("the list").clone();
+    assert_eq!(told, [expected]);
 }

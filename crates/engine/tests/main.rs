@@ -3,8 +3,10 @@
 mod affinity;
 mod assigning;
 mod attach;
+mod backwards_behind_stub;
 mod bare_metal;
 mod behind_gdbserver;
+mod behind_lacking_stubs;
 mod behind_qemu;
 mod calls;
 mod calls_threads;

@@ -114,3 +114,17 @@ fn nothing_is_wrong_in_what_clang_has_optimised() {
         assert!(missing.len() < 25, "{flags:?}: {missing:#?}");
     }
 }
+
+#[test]
+fn a_function_that_was_jumped_to_does_not_have_the_arguments_of_the_one_that_was_called() {
+    let fixture = fixture("tail_called.c", &["-O2"]);
+    let mut debuggee = fixture.launch();
+    debuggee.break_at(&["cleared"]);
+    let (thread, _) = debuggee.run_to_breakpoint();
+    let frame = frame_of(debuggee.session(), thread, "work");
+    let locals = listing::locals(debuggee.session(), frame, 1);
+    assert!(
+        locals.contains("inside: int * = <optimized out>"),
+        "{locals}"
+    );
+}

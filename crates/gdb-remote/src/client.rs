@@ -135,6 +135,15 @@ impl Client {
         &mut self.connection
     }
 
+    /// Sends an acknowledgement that was held back ([`Connection::hold_acknowledgements`]), and holds back none from now on.
+    ///
+    /// # Errors
+    ///
+    /// Those of the connection.
+    pub fn acknowledge(&mut self) -> Result<()> {
+        self.connection.acknowledge(self.deadline())
+    }
+
     fn has(&self, feature: Feature) -> bool {
         self.features.has(feature)
     }

@@ -59,6 +59,7 @@ pub struct Handle {
 struct Shared {
     interrupt: AtomicBool,
     cancel: AtomicBool,
+    over: AtomicBool,
     waker: UnixStream,
 }
 
@@ -73,6 +74,12 @@ impl Handle {
     /// Ends the current wait of the connection's thread, or its next one, with [`Error::Cancelled`].
     pub fn cancel(&self) {
         self.shared.cancel.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Ends the current wait of the connection's thread, and all later ones, with [`Error::Cancelled`]: for whoever gives the connection up.
+    pub fn give_up(&self) {
+        self.shared.over.store(true, Ordering::SeqCst);
         self.wake();
     }
 
@@ -99,8 +106,14 @@ pub struct Connection {
     events: VecDeque<Event>,
     notifications: VecDeque<Vec<u8>>,
     acknowledged: bool,
+    /// Whether acknowledgements go with the next packet.
+    holds: bool,
+    /// Whether one was held back.
+    held: bool,
     /// Whether nothing more can be sent or received.
     closed: bool,
+    /// What the stub's command has said in the end.
+    said: String,
     /// Whether the answer to an earlier packet has yet to come.
     owed: bool,
     /// Packets that go with the next one.
@@ -153,7 +166,10 @@ impl Connection {
             events: VecDeque::new(),
             notifications: VecDeque::new(),
             acknowledged: true,
+            holds: false,
+            held: false,
             closed: false,
+            said: String::new(),
             owed: false,
             queued: Vec::new(),
             late_reads: 0,
@@ -161,6 +177,7 @@ impl Connection {
             shared: Arc::new(Shared {
                 interrupt: AtomicBool::new(false),
                 cancel: AtomicBool::new(false),
+                over: AtomicBool::new(false),
                 waker,
             }),
             woken,
@@ -190,6 +207,22 @@ impl Connection {
     pub fn stop_acknowledging(&mut self) {
         self.acknowledged = false;
         self.decoder.ignore_checksums();
+    }
+
+    /// Has a packet's acknowledgement sent together with the next packet, or before the next wait of this connection: the stub is woken once
+    /// for both. Only for as long as packets follow each other at once, since stubs wait for it: [`Connection::acknowledge`] ends it.
+    pub fn hold_acknowledgements(&mut self) {
+        self.holds = true;
+    }
+
+    /// Sends an acknowledgement that was held back, and holds back none from now on.
+    ///
+    /// # Errors
+    ///
+    /// Those of the connection.
+    pub fn acknowledge(&mut self, deadline: Deadline) -> Result<(), Error> {
+        self.holds = false;
+        self.write(&[], deadline, &|| "room to send".to_owned())
     }
 
     /// The oldest notification that was not asked for yet.
@@ -345,7 +378,11 @@ impl Connection {
                     self.late_reads = 0;
                     self.counts.packets_received += 1;
                     if self.acknowledged {
-                        self.write(&[packet::ACK], deadline, what)?;
+                        self.write(&[], deadline, what)?;
+                        self.held = true;
+                        if !self.holds {
+                            self.write(&[], deadline, what)?;
+                        }
                     }
                     return Ok(body);
                 }
@@ -403,7 +440,7 @@ impl Connection {
         interrupts: Interrupts,
     ) -> Result<(), Error> {
         if self.closed {
-            return Err(Error::Closed { what: what() });
+            return self.fail(what);
         }
         if interrupts == Interrupts::Sent && self.shared.interrupt.swap(false, Ordering::SeqCst) {
             self.write(&[packet::INTERRUPT], deadline, what)?;
@@ -416,6 +453,7 @@ impl Connection {
             true => self.late_reads + 1,
             false => 0,
         };
+        self.write(&[], deadline, what)?;
         self.wait(Direction::In, deadline, what)?;
         let mut buffer = [0; 16 << 10];
         match rustix::io::read(self.stream.input(), &mut buffer) {
@@ -431,8 +469,20 @@ impl Connection {
         }
     }
 
-    /// Sends all of the bytes.
+    /// Sends the acknowledgement that was held back, if there is one, and all of the bytes.
     fn write(
+        &mut self,
+        bytes: &[u8],
+        deadline: Deadline,
+        what: &dyn Fn() -> String,
+    ) -> Result<(), Error> {
+        match std::mem::take(&mut self.held) {
+            true => self.write_all(&[&[packet::ACK], bytes].concat(), deadline, what),
+            false => self.write_all(bytes, deadline, what),
+        }
+    }
+
+    fn write_all(
         &mut self,
         mut bytes: &[u8],
         deadline: Deadline,
@@ -440,7 +490,7 @@ impl Connection {
     ) -> Result<(), Error> {
         while !bytes.is_empty() {
             if self.closed {
-                return Err(Error::Closed { what: what() });
+                return self.fail(what);
             }
             match self.stream.write(bytes) {
                 Ok(count) => {
@@ -465,8 +515,11 @@ impl Connection {
     }
 
     fn fail(&mut self, what: &dyn Fn() -> String) -> Result<(), Error> {
-        self.closed = true;
-        Err(Error::Closed { what: what() })
+        if !std::mem::replace(&mut self.closed, true) {
+            self.said = self.stream.last_words();
+        }
+        let (what, said) = (what(), self.said.clone());
+        Err(Error::Closed { what, said })
     }
 
     fn fail_by(&mut self, error: rustix::io::Errno, what: &str) -> Result<(), Error> {
@@ -481,7 +534,7 @@ impl Connection {
         deadline: Deadline,
         what: &dyn Fn() -> String,
     ) -> Result<(), Error> {
-        if self.shared.cancel.swap(false, Ordering::SeqCst) {
+        if self.is_cancelled() {
             return Err(Error::Cancelled { what: what() });
         }
         let (stream, flags) = match direction {
@@ -493,10 +546,16 @@ impl Connection {
         }
         let mut buffer = [0; 64];
         while matches!((&self.woken).read(&mut buffer), Ok(count) if count > 0) {}
-        if self.shared.cancel.swap(false, Ordering::SeqCst) {
-            return Err(Error::Cancelled { what: what() });
+        match self.is_cancelled() {
+            true => Err(Error::Cancelled { what: what() }),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Whether a handle has ended the wait.
+    fn is_cancelled(&self) -> bool {
+        let cancelled = self.shared.cancel.swap(false, Ordering::SeqCst);
+        cancelled || self.shared.over.load(Ordering::SeqCst)
     }
 }
 

@@ -13,10 +13,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// The stub has closed the connection, or it was given up after an earlier error.
-    #[error("the connection was closed while waiting for {what}")]
+    #[error(
+        "the connection was closed while waiting for {what}{}",
+        after_all(said)
+    )]
     Closed {
         /// What was awaited.
         what: String,
+        /// What the stub's command has written to its standard error in the end, if the stub is one ([`Address::Command`](crate::Address::Command)).
+        said: String,
     },
     /// There was no answer in time.
     #[error("no {what} in time")]
@@ -107,6 +112,13 @@ pub enum StubError {
     /// An error of a file operation (`vFile`), in the numbers of gdb's File-I/O protocol, which are those of Linux up to 30.
     #[error("file error {0}")]
     File(u32),
+}
+
+fn after_all(said: &str) -> String {
+    match said {
+        "" => String::new(),
+        said => format!("; its command said: {said}"),
+    }
 }
 
 /// Whether a stub knows a command.

@@ -43,6 +43,16 @@ pub struct Actions {
     letters: BTreeSet<u8>,
 }
 
+impl Action {
+    /// Whether it executes single instructions.
+    pub(crate) fn is_step(self) -> bool {
+        matches!(
+            self,
+            Action::Step | Action::StepWith(_) | Action::StepRange { .. }
+        )
+    }
+}
+
 impl Actions {
     /// Reads an answer such as `vCont;c;C;s;S`. `None` if it is no such list.
     #[must_use]
@@ -64,10 +74,16 @@ impl Actions {
         u8::try_from(letter).is_ok_and(|letter| self.letters.contains(&letter))
     }
 
-    /// Whether `vCont` can be used. gdb wants all of these, too.
+    /// Whether `vCont` can be used. gdb wants these, too.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        ['c', 'C', 's', 'S'].iter().all(|letter| self.has(*letter))
+        ['c', 'C'].iter().all(|letter| self.has(*letter))
+    }
+
+    /// Whether threads can be stepped by `vCont`. Older gdbservers list no steps where the processor has none, as on 32-bit Arm. Some stubs list only `s`.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        self.has('s')
     }
 }
 
@@ -109,6 +125,7 @@ pub(crate) fn without_vcont(resumptions: &[Resume]) -> Option<(ThreadId, String)
         Action::Stop => return None,
     };
     let chosen = match first.action {
+        Action::Continue if others.is_empty() => first.threads.unwrap_or(ThreadId::ALL),
         Action::Continue => ThreadId::ALL,
         _ => first.threads.unwrap_or(ThreadId::ANY),
     };
@@ -143,7 +160,9 @@ mod tests {
         ];
         assert_eq!(vcont(&resumptions, &all), "vCont;r10,20:12;C1e");
         let few = Actions::parse(b"vCont;c;C;s;S").unwrap_or_default();
-        assert!(few.is_complete());
+        assert!(few.is_complete() && few.has_steps());
+        let without_steps = Actions::parse(b"vCont;c;C;t").unwrap_or_default();
+        assert!(without_steps.is_complete() && !without_steps.has_steps());
         assert_eq!(vcont(&resumptions, &few), "vCont;s:12;C1e");
         assert_eq!(without_vcont(&resumptions), None);
     }

@@ -10,6 +10,8 @@ use dapple_gdb_remote::signal::Signal;
 use dapple_gdb_remote::stop_reply::{Reason, StopReply};
 use dapple_gdb_remote::thread_id::{Id, ThreadId};
 use dapple_gdb_remote::{Connection, Error};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -91,13 +93,54 @@ fn threads_registers_and_memory_are_read() {
     assert_eq!(client.write_memory(0x1000, &[b'#'; 1000]).unwrap(), 1000);
 }
 
+/// What has come, if anything has.
+fn there(socket: &UnixStream) -> Vec<u8> {
+    let mut bytes = [0; 100];
+    socket.set_nonblocking(true).unwrap();
+    let count = { socket }.read(&mut bytes).unwrap_or_default();
+    bytes[..count].to_vec()
+}
+
+#[test]
+fn acknowledgements_that_are_held_back_go_with_the_next_packet_or_before_a_wait() {
+    let (ours, stub) = UnixStream::pair().unwrap();
+    let say = |bytes: &[u8]| (&stub).write_all(bytes).unwrap();
+    let mut connection = Connection::over_unix(ours).unwrap();
+    let soon = after(LONG);
+
+    say(b"$T05#b9+$00#60");
+    assert_eq!(connection.receive("stop", soon).unwrap(), b"T05");
+    assert_eq!(there(&stub), b"+");
+    connection.hold_acknowledgements();
+    assert_eq!(connection.request(b"g", soon).unwrap(), b"00");
+    assert_eq!(there(&stub), b"$g#67");
+    say(b"+$11#62");
+    assert_eq!(connection.request(b"g", soon).unwrap(), b"11");
+    assert_eq!(there(&stub), b"+$g#67");
+    connection
+        .receive("stop", after(Duration::ZERO))
+        .unwrap_err();
+    assert_eq!(there(&stub), b"+");
+
+    // Each has its own.
+    say(b"$O41#b4$O42#b5");
+    connection.receive("output", soon).unwrap();
+    connection.receive("output", soon).unwrap();
+    assert_eq!(there(&stub), b"+");
+    connection.acknowledge(soon).unwrap();
+    assert_eq!(there(&stub), b"+");
+    say(b"$T05#b9");
+    connection.receive("stop", soon).unwrap();
+    assert_eq!(there(&stub), b"+");
+}
+
 #[test]
 fn the_other_commands_are_answered() {
     let (_stub, connection) = start(honest);
     let mut client = Client::start(connection).unwrap();
     assert_eq!(client.launched(Some(1)).unwrap(), Some(Launched::Before));
     assert_eq!(client.launched(None).unwrap(), None);
-    assert_eq!(client.offer_no_symbols().unwrap(), Support::Done);
+    assert_eq!(client.offer_symbols(|_| None).unwrap(), Support::Done);
     assert_eq!(client.monitor(b"help").unwrap(), Some(b"hi".to_vec()));
     assert_eq!(client.extend().unwrap(), Support::Done);
     assert_eq!(
@@ -395,4 +438,37 @@ fn a_file_request_of_the_debuggee_is_refused_and_output_is_passed_on() {
         client.wait(after(LONG)),
         Ok(StopReply::Exited { status: 0, .. })
     ));
+}
+
+#[test]
+fn a_stub_that_closes_the_connection_when_it_kills_has_done_so() {
+    for closes_at in ["vKill;1", "k"] {
+        let (_stub, connection) = with_packets(move |packet| match packet {
+            packet if packet == closes_at => Some(Reply::Close),
+            "vKill;1" => Some(Reply::text("")),
+            _ => None,
+        });
+        let mut client = Client::start(connection).unwrap();
+        client.kill(Some(1)).unwrap();
+    }
+}
+
+#[test]
+fn the_address_of_a_symbol_that_is_asked_for_is_told() {
+    let (told, heard) = mpsc::channel();
+    let (_stub, connection) = with_packets(move |packet| {
+        let asked = packet.strip_prefix("qSymbol:")?;
+        told.send(asked.to_owned()).unwrap();
+        Some(Reply::text(match asked {
+            // `known`, and `other`.
+            ":" => "qSymbol:6b6e6f776e",
+            "1234:6b6e6f776e" => "qSymbol:6f74686572",
+            _ => "OK",
+        }))
+    });
+    let mut client = Client::start(connection).unwrap();
+    let known = |name: &[u8]| (name == b"known").then_some(0x1234);
+    assert_eq!(client.offer_symbols(known).unwrap(), Support::Done);
+    let heard: Vec<String> = heard.try_iter().collect();
+    assert_eq!(heard, [":", "1234:6b6e6f776e", ":6f74686572"]);
 }

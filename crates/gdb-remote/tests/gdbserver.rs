@@ -90,7 +90,7 @@ fn gdbserver_is_asked_for_all_that_it_knows() {
     assert_eq!(client.program_signals(&[]).unwrap(), Support::Done);
     assert_eq!(client.catch_threads().unwrap(), Support::Done);
     assert_eq!(client.ignore_threads().unwrap(), Support::Done);
-    assert_eq!(client.offer_no_symbols().unwrap(), Support::Done);
+    assert_eq!(client.offer_symbols(|_| None).unwrap(), Support::Done);
     let processes = client.osdata("processes").unwrap().unwrap();
     assert!(String::from_utf8_lossy(&processes).contains("gdbserver"));
     assert_eq!(client.memory_map().unwrap(), None);

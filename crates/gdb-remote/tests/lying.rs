@@ -45,7 +45,7 @@ fn session(connection: Connection, timeout: Duration, all: bool) -> Result<u64, 
         |it| it.svr_libraries().map(drop),
         |it| it.launched(Some(1)).map(drop),
         |it| it.monitor(b"help").map(drop),
-        |it| it.offer_no_symbols().map(drop),
+        |it| it.offer_symbols(|_| None).map(drop),
         |it| it.read_link(b"/a").map(drop),
         |it| match it.open(b"/a")? {
             Some(file) => {

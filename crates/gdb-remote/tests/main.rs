@@ -9,5 +9,6 @@ mod programs;
 mod properties;
 mod qemu;
 mod robustness;
+mod serial;
 mod stub;
 mod valgrind;

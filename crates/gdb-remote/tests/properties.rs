@@ -114,7 +114,7 @@ fn session(connection: Connection) -> Result<(), Error> {
     let _ = client.read_memory(0x1000, &mut [0; 100]);
     let _ = client.write_memory(0x1000, &[0; 100]);
     let _ = client.monitor(b"help");
-    let _ = client.offer_no_symbols();
+    let _ = client.offer_symbols(|_| None);
     let _ = client.resume_all();
     let _ = client.wait(after(Duration::from_secs(5)));
     if let Ok(Some(file)) = client.open(b"/a") {

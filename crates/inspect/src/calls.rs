@@ -12,6 +12,8 @@ use dapple_symbols::types::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod arm;
+
 /// The most arguments that are passed in vector registers.
 const VECTORS: usize = 8;
 /// Alignment of temporaries, in bytes: enough for the widest vectors.
@@ -121,7 +123,7 @@ impl Image {
     }
 }
 
-/// Eight bytes of an argument.
+/// As many bytes of an argument as an address has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Bits(u64),
@@ -147,6 +149,8 @@ pub struct Arguments {
     temporaries: Vec<Vec<u8>>,
     /// Whether the temporaries have to outlive the call, because its result may refer to them.
     lasting: bool,
+    /// Which of arm's 16 registers of 4 bytes for floating-point numbers are used: halves of the vector registers.
+    halves: u16,
     /// Index of the temporary for a result that is returned in memory.
     room: Option<usize>,
     /// Index of the temporary that a result returned in registers is copied to, so that it has an address.
@@ -182,6 +186,7 @@ impl Arguments {
             stack: Vec::new(),
             temporaries: Vec::new(),
             lasting: false,
+            halves: 0,
             room: None,
             kept: None,
         }
@@ -225,6 +230,21 @@ impl Arguments {
         if image.bytes.len() as u64 > MOST_BYTES {
             return Err("it is too large to be passed".to_owned());
         }
+        match self.machine {
+            Machine::Arm => self.push_on_arm(image, passing, alignment, each),
+            _ => self.push_words_of_eight(image, passing, alignment, each),
+        }
+        Ok(())
+    }
+
+    /// As [`Arguments::push`], where an address has 8 bytes.
+    fn push_words_of_eight(
+        &mut self,
+        image: &Image,
+        passing: &Passing,
+        alignment: u64,
+        each: bool,
+    ) {
         let first = image
             .points_to
             .as_ref()
@@ -263,7 +283,7 @@ impl Arguments {
                         words: words(0, *size as usize),
                         alignment,
                     });
-                    return Ok(());
+                    return;
                 }
                 for part in parts {
                     let at = part.offset as usize;
@@ -292,7 +312,6 @@ impl Arguments {
                 }
             }
         }
-        Ok(())
     }
 
     /// On aarch64, the registers that an argument doesn't find room in aren't used for later ones either (Procedure Call Standard, §6.8.2, C.3 and
@@ -340,10 +359,11 @@ impl Arguments {
         };
         let mut passed: Vec<u8> = Vec::new();
         for item in &self.stack {
-            let alignment = item.alignment.clamp(8, ALIGNMENT) as usize;
+            let size = self.machine.address_size();
+            let alignment = item.alignment.clamp(size, ALIGNMENT) as usize;
             passed.resize(passed.len().next_multiple_of(alignment), 0);
             for word in &item.words {
-                passed.extend(value(word).to_le_bytes());
+                passed.extend(&value(word).to_le_bytes()[..size as usize]);
             }
         }
         if passed.len() as u64 > MOST_BYTES {

@@ -108,6 +108,10 @@ impl Heap {
 
 impl State {
     fn is_freed(&mut self, address: u64, around: Around<'_>) -> Option<bool> {
+        // The structures below are glibc's with words of 8 bytes.
+        if around.memory.address_size() != 8 {
+            return None;
+        }
         let memory = around.memory;
         // There is no stamp while threads run: the lists would change during the read.
         let stamp = around.live.memory_stamp()?;

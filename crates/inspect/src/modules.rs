@@ -1,7 +1,7 @@
 //! The modules mapped into the debuggee.
 
 use crate::Address;
-use dapple_arch::Machine;
+use dapple_arch::{InstructionSet, Machine};
 use dapple_symbols::functions::Language;
 pub use dapple_symbols::indexing::IndexState;
 pub use dapple_symbols::module::DebugInfo;
@@ -72,8 +72,8 @@ impl LoadedModule {
     }
 
     /// The function in this module through which a language runtime sets the landing pad of a thrown exception: `_Unwind_SetIP(context,
-    /// address)` (Itanium C++ ABI, exception handling, 1.6.3). C++ and Rust use the same unwinder: a library of its own, or part of a
-    /// statically linked program.
+    /// address)` (Itanium C++ ABI, exception handling, 1.6.3), on arm `_Unwind_VRS_Set(context, class, number, representation, value)` (EHABI32,
+    /// §8.4.2), which sets any register. C++ and Rust use the same unwinder: a library of its own, or part of a statically linked program.
     pub fn landing_hook(&self) -> Option<Address> {
         *self.hook.get_or_init(|| {
             let name = self.module.path().file_name()?.to_string_lossy();
@@ -83,7 +83,11 @@ impl LoadedModule {
             if !is_library && !is_static {
                 return None;
             }
-            let symbol = self.module.symbol_named("_Unwind_SetIP")?;
+            let name = match self.module.machine() {
+                Machine::Arm => "_Unwind_VRS_Set",
+                _ => "_Unwind_SetIP",
+            };
+            let symbol = self.module.symbol_named(name)?;
             Some(self.to_process(symbol.address))
         })
     }
@@ -292,6 +296,15 @@ impl Modules {
     pub fn machine(&self) -> Machine {
         let program = self.loaded.first();
         program.map_or(Machine::default(), |program| program.module.machine())
+    }
+
+    /// How the code at an address is decoded. Of code in no module of a machine with several ways, the most likely one.
+    pub fn instruction_set(&self, address: Address) -> InstructionSet {
+        match (self.at(address), self.machine()) {
+            (Some(module), _) => module.module.instruction_set(module.to_file(address)),
+            (None, Machine::Arm) => InstructionSet::Thumb,
+            (None, machine) => machine.into(),
+        }
     }
 
     /// Adds a module.

@@ -99,6 +99,10 @@ impl Drop for PageCache<'_> {
 }
 
 impl Memory for PageCache<'_> {
+    fn address_size(&self) -> u64 {
+        self.memory.address_size()
+    }
+
     fn read(&self, address: Address, buffer: &mut [u8]) -> Result<(), Address> {
         if buffer.len() as u64 > PAGE {
             return self.memory.read(address, buffer);

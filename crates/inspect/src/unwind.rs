@@ -51,7 +51,7 @@ pub fn caller(
         return None;
     }
     let cfa = frame.cfa?;
-    let (registers, unsaved) = match find_rules(frame.lookup, modules) {
+    let (registers, unsaved) = match rules_of(frame, modules, memory) {
         Some(rules) => (
             by_rules(frame, cfa, &rules, modules, memory)?,
             unsaved_by(frame, &rules),
@@ -113,7 +113,6 @@ fn complete(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> PhysicalFrame {
-    let rules = find_rules(lookup, modules);
     let machine = registers.machine();
     let mut frame = PhysicalFrame {
         level,
@@ -124,9 +123,11 @@ fn complete(
         module: modules.at(lookup).cloned(),
         vectors: None,
         unsaved: None,
-        signal_trampoline: rules.as_ref().is_some_and(|r| r.signal_frame)
-            || (rules.is_none() && fallback::is_sigreturn(machine, pc, memory)),
+        signal_trampoline: false,
     };
+    let rules = rules_of(&frame, modules, memory);
+    frame.signal_trampoline = rules.as_ref().is_some_and(|r| r.signal_frame)
+        || (rules.is_none() && fallback::is_sigreturn(machine, pc, memory));
     frame.cfa = match &rules {
         Some(rules) => cfa_by_rules(&frame, rules, modules, memory),
         None => fallback::find(&frame, modules, memory).map(|(cfa, _)| cfa),
@@ -141,6 +142,22 @@ fn find_rules(lookup: Address, modules: &Modules) -> Option<Arc<UnwindRules>> {
         .unwind_rules(module.to_file(lookup))
         .ok()
         .flatten()
+}
+
+/// The rules for a frame. `None`: there are none, or they don't hold where it is.
+fn rules_of(
+    frame: &PhysicalFrame,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> Option<Arc<UnwindRules>> {
+    let rules = find_rules(frame.lookup, modules)?;
+    let calls = frame.pc != frame.lookup;
+    if !rules.only_at_calls || rules.signal_frame || calls {
+        return Some(rules);
+    }
+    let module = modules.at(frame.lookup)?;
+    let start = module.to_process(rules.range.start);
+    (!fallback::is_before_frame(frame, start, modules, memory)).then_some(rules)
 }
 
 fn is_trampoline(machine: Machine, pc: Address, modules: &Modules, memory: &dyn Memory) -> bool {
@@ -206,7 +223,7 @@ fn by_rules(
     memory: &dyn Memory,
 ) -> Option<Registers> {
     let context = FrameContext::new(frame, modules, memory);
-    let load = |address: u64| memory.read_u64(Address(address)).ok();
+    let load = |address: u64| memory.read_address(Address(address)).ok();
     let recover = |rule: &RegisterRule, register: u16| match rule {
         RegisterRule::Undefined => None,
         RegisterRule::SameValue => frame.registers.get(register),
@@ -322,6 +339,10 @@ impl<'a> FrameContext<'a> {
 }
 
 impl LocationContext for FrameContext<'_> {
+    fn address_size(&self) -> u8 {
+        self.memory.address_size() as u8
+    }
+
     fn register(&self, register: u16) -> Option<u64> {
         match (
             &self.frame.vectors,

@@ -4,6 +4,7 @@
 //! search and decodes one entry. If it is missing or broken, and for `.debug_frame`, a table of the same kind is built on
 //! first use. Decoded rules are cached by their address range.
 
+use crate::arm_exception_tables::{ExceptionTables, Section};
 use crate::code_around::narrow;
 use crate::files::Files;
 use crate::{Error, FileAddress};
@@ -52,6 +53,8 @@ pub struct UnwindRules {
     pub registers: Vec<(u16, RegisterRule)>,
     /// The register that holds the return address.
     pub return_address: u16,
+    /// Whether the rules hold only where the function calls another, and not in its prologue and epilogue.
+    pub only_at_calls: bool,
     /// Whether the frame is a signal trampoline's. Then the address in its caller is not a return address.
     pub signal_frame: bool,
 }
@@ -81,6 +84,8 @@ pub(crate) struct Frames<'a> {
     debug_frame: gimli::DebugFrame<Reader<'a>>,
     bases: BaseAddresses,
     eh_frame_address: u64,
+    /// What programs of arm have in place of `.eh_frame`.
+    exception_tables: Option<ExceptionTables<'a>>,
     search: Option<SearchTable<'a>>,
     eh_table: OnceLock<Vec<TableEntry>>,
     debug_table: OnceLock<Vec<TableEntry>>,
@@ -92,10 +97,11 @@ pub(crate) struct Frames<'a> {
 struct SearchTable<'a> {
     section: u64,
     pairs: &'a [[u8; 8]],
+    machine: Machine,
 }
 
 impl<'a> SearchTable<'a> {
-    fn new(section: u64, data: &'a [u8]) -> Option<SearchTable<'a>> {
+    fn new(section: u64, data: &'a [u8], machine: Machine) -> Option<SearchTable<'a>> {
         // Version 1; a 32-bit pointer to `.eh_frame`; `DW_EH_PE_udata4` for the count; `datarel | sdata4` for the table.
         let (&[1, pointer, 0x03, 0x3b], rest) = data.split_first_chunk()? else {
             return None;
@@ -109,12 +115,17 @@ impl<'a> SearchTable<'a> {
         Some(SearchTable {
             section,
             pairs: pairs.get(..count)?,
+            machine,
         })
     }
 
     fn resolve(&self, distance: [u8; 4]) -> u64 {
-        self.section
-            .wrapping_add_signed(i64::from(i32::from_le_bytes(distance)))
+        let distance = i64::from(i32::from_le_bytes(distance));
+        let address = self.section.wrapping_add_signed(distance);
+        match self.machine.address_size() {
+            4 => address & u64::from(u32::MAX),
+            _ => address,
+        }
     }
 
     /// How many functions start at or before `address`.
@@ -148,9 +159,34 @@ struct TableEntry {
     offset: usize,
 }
 
+/// The tables of a file of arm, if it has them.
+fn exception_tables(files: &Files) -> Option<ExceptionTables<'_>> {
+    if files.main.elf.machine != Machine::Arm {
+        return None;
+    }
+    let section = |name| {
+        let (section, bytes) = files.loaded_section(name)?;
+        let address = section.address;
+        Some(Section { address, bytes })
+    };
+    let table = section(".ARM.extab").unwrap_or(Section {
+        address: 0,
+        bytes: &[],
+    });
+    let segments = files.main.elf.segments.iter();
+    let code = segments.filter(|segment| segment.executable);
+    let end = code.map(|segment| segment.address.0.saturating_add(segment.size));
+    Some(ExceptionTables::new(
+        section(".ARM.exidx")?,
+        table,
+        end.max()?,
+    ))
+}
+
 impl<'a> Frames<'a> {
     pub fn new(files: &'a Files) -> Frames<'a> {
         let elf = &files.main.elf;
+        let address_size = elf.machine.address_size() as u8;
         let mut bases = BaseAddresses::default();
         let loaded = |name| {
             files
@@ -174,10 +210,10 @@ impl<'a> Frames<'a> {
         let header_bytes = loaded(".eh_frame_hdr").or_else(from_segment);
         let (mut header, mut search) = (None, None);
         if let Some((address, data)) = header_bytes {
-            search = SearchTable::new(address, data);
+            search = SearchTable::new(address, data, elf.machine);
             bases = bases.set_eh_frame_hdr(address);
             header = gimli::EhFrameHdr::new(data, LittleEndian)
-                .parse(&bases, 8)
+                .parse(&bases, address_size)
                 .ok();
         }
         let behind_header = || match header.as_ref()?.eh_frame_ptr() {
@@ -192,16 +228,16 @@ impl<'a> Frames<'a> {
             .unwrap_or((0, &[]));
         bases = bases.set_eh_frame(address);
         let mut eh_frame = gimli::EhFrame::new(data, LittleEndian);
-        eh_frame.set_address_size(8);
+        eh_frame.set_address_size(address_size);
         let vendor = match elf.machine {
             // Signed return addresses (DWARF for the Arm 64-bit Architecture, §4.4.8).
             Machine::Aarch64 => gimli::Vendor::AArch64,
-            Machine::X86_64 | Machine::Riscv64 => gimli::Vendor::Default,
+            Machine::X86_64 | Machine::Riscv64 | Machine::Arm => gimli::Vendor::Default,
         };
         eh_frame.set_vendor(vendor);
         let mut debug_frame =
             gimli::DebugFrame::new(files.debug_section(".debug_frame"), LittleEndian);
-        debug_frame.set_address_size(8);
+        debug_frame.set_address_size(address_size);
         debug_frame.set_vendor(vendor);
         Frames {
             files,
@@ -209,6 +245,7 @@ impl<'a> Frames<'a> {
             debug_frame,
             bases,
             eh_frame_address: address,
+            exception_tables: exception_tables(files),
             search,
             eh_table: OnceLock::new(),
             debug_table: OnceLock::new(),
@@ -231,7 +268,14 @@ impl<'a> Frames<'a> {
                 None => None,
             },
         };
-        Ok(rules.map(|rules| self.keep(rules)))
+        if let Some(rules) = rules {
+            return Ok(Some(self.keep(rules)));
+        }
+        // These are not kept: their range may have other code with rules of its own. Functions that throw nothing have an entry, too, which says that
+        // they can't be unwound.
+        let tables = self.exception_tables.as_ref();
+        let rules = tables.and_then(|tables| tables.rules_at(address));
+        Ok(rules.filter(|rules| !rules.is_outermost()).map(Arc::new))
     }
 
     fn kept(&self, address: u64) -> Option<Arc<UnwindRules>> {
@@ -282,6 +326,12 @@ impl<'a> Frames<'a> {
             narrow(range, address, borders);
             return true;
         }
+        let tables = self.exception_tables.as_ref();
+        if let Some(function) = tables.and_then(|tables| tables.function_at(address)) {
+            narrow(range, address, [function.start, function.end]);
+            // An entry may be for several functions in a row.
+            return false;
+        }
         match &self.search {
             Some(search) => {
                 let [before, next] = search.starts_around(address);
@@ -305,6 +355,10 @@ impl<'a> Frames<'a> {
 
     /// The code range of the entry for `address`, and the pointer to its language-specific data area.
     pub fn language_data_at(&self, address: u64) -> Option<(Range<u64>, gimli::Pointer)> {
+        if let Some(tables) = &self.exception_tables {
+            let (range, address) = tables.language_data_at(address)?;
+            return Some((range, gimli::Pointer::Direct(address)));
+        }
         let entry = self.eh_entry(address)?;
         Some((entry.initial_address()..entry.end_address(), entry.lsda()?))
     }
@@ -366,6 +420,16 @@ impl<'a> Frames<'a> {
         table
     }
 
+    /// The register that a rule for another is also one for. Arm's rules may be for the halves `s16`, `s17`, … of `d8`, …, which are saved next to
+    /// each other: `None` for the upper ones.
+    fn saved_register(&self, register: u16) -> Option<u16> {
+        match self.files.main.elf.machine.register_around(register) {
+            Some((double, 0)) => Some(double),
+            Some(_) => None,
+            None => Some(register),
+        }
+    }
+
     fn decode<S>(
         &self,
         section: &S,
@@ -399,6 +463,9 @@ impl<'a> Frames<'a> {
         };
         let mut registers = Vec::new();
         for (register, rule) in row.registers() {
+            let Some(register) = self.saved_register(register.0) else {
+                continue;
+            };
             let rule = match rule {
                 gimli::RegisterRule::Undefined => RegisterRule::Undefined,
                 gimli::RegisterRule::SameValue => RegisterRule::SameValue,
@@ -414,7 +481,7 @@ impl<'a> Frames<'a> {
                 gimli::RegisterRule::Constant(_) => RegisterRule::Undefined,
                 _ => RegisterRule::Undefined,
             };
-            registers.push((register.0, rule));
+            registers.push((register, rule));
         }
         let return_address = entry.cie().return_address_register().0;
         // Where calls leave the return address in a register, a function that has not saved it has no rule for it.
@@ -431,6 +498,7 @@ impl<'a> Frames<'a> {
             cfa,
             registers,
             return_address,
+            only_at_calls: false,
             signal_frame: entry.is_signal_trampoline(),
         }))
     }

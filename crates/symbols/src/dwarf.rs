@@ -46,6 +46,7 @@ pub(crate) mod split;
 pub(crate) mod stray_rows;
 pub mod summary;
 pub(crate) mod supplementary;
+pub(crate) mod thread_locals;
 pub(crate) mod thread_statics;
 pub(crate) mod trait_tables;
 pub(crate) mod type_entries;
@@ -63,10 +64,12 @@ use crate::dwarf::line_lookup::FilesCalled;
 use crate::dwarf::lines::Lines;
 use crate::dwarf::name_index::UnitNames;
 use crate::dwarf::split::{SplitFiles, SplitObject, SplitUnit};
+use crate::dwarf::thread_locals::ThreadLocals;
 use crate::dwarf::trait_tables::TraitTables;
 use crate::dwarf::types::Type;
 use crate::files::Files;
 use crate::indexing::IndexSlot;
+use crate::instruction_sets::InstructionSets;
 use crate::paths::join;
 use gimli::{AttributeValue, EndianSlice, LittleEndian, Section, SectionId, UnitOffset};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -108,6 +111,10 @@ pub(crate) struct Dwarf<'a> {
     pub own_code: OnceLock<FxHashMap<u64, u64>>,
     /// The linkage names of thread-local variables.
     pub thread_locals: OnceLock<FxHashSet<&'a [u8]>>,
+    /// Where those are whose entries don't say so.
+    pub thread_locals_by_name: OnceLock<ThreadLocals>,
+    /// Of a file of arm, which code is decoded how.
+    instruction_sets: OnceLock<InstructionSets>,
 }
 
 /// The sections that units are read from.
@@ -287,6 +294,8 @@ impl<'a> Dwarf<'a> {
             trait_tables: OnceLock::new(),
             own_code: OnceLock::new(),
             thread_locals: OnceLock::new(),
+            thread_locals_by_name: OnceLock::new(),
+            instruction_sets: OnceLock::new(),
         }
     }
 

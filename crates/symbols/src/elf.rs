@@ -37,7 +37,6 @@ pub struct Segment {
     pub writable: bool,
 }
 
-type Header = elf::FileHeader64<LittleEndian>;
 const LE: LittleEndian = LittleEndian;
 
 #[derive(Debug, Clone)]
@@ -66,7 +65,7 @@ impl Section {
     pub fn contains(&self, address: u64) -> bool {
         self.has_addresses() && address >= self.address && address - self.address < self.size
     }
-    fn range(&self) -> Range<u64> {
+    pub fn range(&self) -> Range<u64> {
         self.address..self.address.saturating_add(self.size)
     }
     fn has_code(&self) -> bool {
@@ -80,7 +79,10 @@ pub(crate) struct Elf {
     pub path: PathBuf,
     pub machine: Machine,
     pub kind: ModuleKind,
+    /// `e_entry`, without the bit that says for Arm that the code is Thumb.
     pub entry: u64,
+    /// Whether the code at the entry point is Thumb.
+    pub entry_is_thumb: bool,
     pub interpreter: Option<PathBuf>,
     pub dynamic: Option<(u64, u64)>,
     pub build_id: Option<Vec<u8>>,
@@ -97,11 +99,59 @@ pub(crate) struct Elf {
 }
 
 /// The size of a segment, rounded up to its alignment. `None`: its start isn't aligned.
-fn rounded_up(segment: &elf::ProgramHeader64<LittleEndian>) -> Option<u64> {
-    let alignment = segment.p_align(LE).max(1);
-    let is_aligned = segment.p_vaddr(LE).is_multiple_of(alignment);
-    let rounded = segment.p_memsz(LE).checked_next_multiple_of(alignment);
-    rounded.filter(|_| is_aligned)
+fn rounded_up(segment: &impl ProgramHeader<Endian = LittleEndian>) -> Option<u64> {
+    let (start, size) = (segment.p_vaddr(LE).into(), segment.p_memsz(LE).into());
+    let alignment = segment.p_align(LE).into().max(1);
+    let rounded = size.checked_next_multiple_of(alignment);
+    rounded.filter(|_| start.is_multiple_of(alignment))
+}
+
+/// What the program headers say.
+#[derive(Default)]
+struct Loaded {
+    segments: Vec<Segment>,
+    interpreter: Option<PathBuf>,
+    dynamic: Option<(u64, u64)>,
+    build_id: Option<Vec<u8>>,
+    eh_frame_hdr: Option<(u64, u64)>,
+    thread_locals: Option<u64>,
+}
+
+impl Loaded {
+    fn read<H: FileHeader<Endian = LittleEndian>>(
+        headers: &[H::ProgramHeader],
+        data: &[u8],
+    ) -> Loaded {
+        let mut loaded = Loaded::default();
+        for header in headers {
+            let place = (header.p_vaddr(LE).into(), header.p_memsz(LE).into());
+            match header.p_type(LE) {
+                elf::PT_LOAD => {
+                    let flags = header.p_flags(LE).0;
+                    loaded.segments.push(Segment {
+                        address: FileAddress(place.0),
+                        size: place.1,
+                        file_offset: header.p_offset(LE).into(),
+                        file_size: header.p_filesz(LE).into(),
+                        executable: flags & elf::PF_X.0 != 0,
+                        writable: flags & elf::PF_W.0 != 0,
+                    });
+                }
+                elf::PT_INTERP => {
+                    loaded.interpreter = header.data(LE, data).ok().and_then(interpreter_path);
+                }
+                elf::PT_DYNAMIC => loaded.dynamic = Some(place),
+                elf::PT_TLS => loaded.thread_locals = rounded_up(header),
+                elf::PT_GNU_EH_FRAME => loaded.eh_frame_hdr = Some(place),
+                elf::PT_NOTE if loaded.build_id.is_none() => {
+                    loaded.build_id = find_build_id::<H>(header, data);
+                }
+                _ => {}
+            }
+        }
+        loaded.segments.sort_by_key(|segment| segment.address);
+        loaded
+    }
 }
 
 /// A machine's kinds of relocations that concern code, in its supplement to the System V ABI.
@@ -139,22 +189,41 @@ impl Elf {
                 relative: elf::R_RISCV_RELATIVE.0,
                 indirect: elf::R_RISCV_IRELATIVE.0,
             },
+            Machine::Arm => Relocations {
+                fill: [elf::R_ARM_JUMP_SLOT.0, elf::R_ARM_GLOB_DAT.0],
+                absolute: elf::R_ARM_ABS32.0,
+                relative: elf::R_ARM_RELATIVE.0,
+                indirect: elf::R_ARM_IRELATIVE.0,
+            },
         }
     }
 
     pub fn parse(path: &Path, data: &[u8]) -> Result<Elf, Error> {
-        let header = check_header(path, data)?;
-        check_loadable(path, header)?;
-        Elf::read(path, data, header)
+        Elf::parse_any(path, data, true)
     }
 
     /// Like [`Elf::parse`], but also accepts files with only debug information: `.dwo` files are object files.
     pub fn parse_companion(path: &Path, data: &[u8]) -> Result<Elf, Error> {
-        let header = check_header(path, data)?;
-        Elf::read(path, data, header)
+        Elf::parse_any(path, data, false)
     }
 
-    fn read(path: &Path, data: &[u8], header: &Header) -> Result<Elf, Error> {
+    /// With `loadable`, only programs and libraries are accepted.
+    fn parse_any(path: &Path, data: &[u8], loadable: bool) -> Result<Elf, Error> {
+        match check_class(path, data)? {
+            elf::ELFCLASS32 => Elf::read::<elf::FileHeader32<LittleEndian>>(path, data, loadable),
+            _ => Elf::read::<elf::FileHeader64<LittleEndian>>(path, data, loadable),
+        }
+    }
+
+    fn read<H: FileHeader<Endian = LittleEndian>>(
+        path: &Path,
+        data: &[u8],
+        loadable: bool,
+    ) -> Result<Elf, Error> {
+        let (header, machine) = check_header::<H>(path, data)?;
+        if loadable {
+            check_loadable(path, header)?;
+        }
         let malformed = |section, offset, reason: String| Error::Malformed {
             path: path.to_owned(),
             section,
@@ -162,66 +231,43 @@ impl Elf {
             reason,
         };
         let mut problems = Vec::new();
-        let program_headers = header
-            .program_headers(LE, data)
-            .map_err(|error| malformed("program headers", header.e_phoff(LE), error.to_string()))?;
-
-        let mut segments = Vec::new();
-        let (mut interpreter, mut dynamic, mut build_id) = (None, None, None);
-        let (mut eh_frame_hdr, mut thread_locals) = (None, None);
-        for program_header in program_headers {
-            let (address, size) = (program_header.p_vaddr(LE), program_header.p_memsz(LE));
-            match program_header.p_type(LE) {
-                elf::PT_LOAD => {
-                    let flags = program_header.p_flags(LE).0;
-                    segments.push(Segment {
-                        address: FileAddress(address),
-                        size,
-                        file_offset: program_header.p_offset(LE),
-                        file_size: program_header.p_filesz(LE),
-                        executable: flags & elf::PF_X.0 != 0,
-                        writable: flags & elf::PF_W.0 != 0,
-                    });
-                }
-                elf::PT_INTERP => {
-                    interpreter = program_header
-                        .data(LE, data)
-                        .ok()
-                        .and_then(interpreter_path);
-                }
-                elf::PT_DYNAMIC => dynamic = Some((address, size)),
-                elf::PT_TLS => thread_locals = rounded_up(program_header),
-                elf::PT_GNU_EH_FRAME => eh_frame_hdr = Some((address, size)),
-                elf::PT_NOTE if build_id.is_none() => {
-                    build_id = find_build_id(program_header, data);
-                }
-                _ => {}
-            }
-        }
-        segments.sort_by_key(|segment| segment.address);
+        let program_headers = header.program_headers(LE, data).map_err(|error| {
+            malformed(
+                "program headers",
+                header.e_phoff(LE).into(),
+                error.to_string(),
+            )
+        })?;
+        let loaded = Loaded::read::<H>(program_headers, data);
         // Files with only debug information have no segments; their build id is in a section.
-        let build_id = build_id.or_else(|| section_build_id(header, data));
+        let build_id = loaded.build_id.or_else(|| section_build_id(header, data));
         let sections = match read_sections(header, data) {
             Ok(sections) => sections,
             Err(reason) => {
-                problems.push(malformed("section headers", header.e_shoff(LE), reason));
+                problems.push(malformed(
+                    "section headers",
+                    header.e_shoff(LE).into(),
+                    reason,
+                ));
                 Vec::new()
             }
         };
+        let entry = header.e_entry(LE).into();
         let mut elf = Elf {
-            machine: Machine::of_elf(header.e_machine(LE).0).unwrap_or_default(),
+            machine,
             path: path.to_owned(),
             kind: ModuleKind::SharedObject,
-            entry: header.e_entry(LE),
-            interpreter,
-            dynamic,
+            entry: machine.code_address(entry).0,
+            entry_is_thumb: machine == Machine::Arm && entry & 1 == 1,
+            interpreter: loaded.interpreter,
+            dynamic: loaded.dynamic,
             build_id,
-            segments,
+            segments: loaded.segments,
             sections,
             code: Vec::new(),
             data_ranges: Vec::new(),
-            eh_frame_hdr,
-            thread_locals,
+            eh_frame_hdr: loaded.eh_frame_hdr,
+            thread_locals: loaded.thread_locals,
             problems,
         };
         elf.kind = match header.e_type(LE) {
@@ -255,11 +301,30 @@ impl Elf {
             }
             None => &[],
         };
-        bytes.chunks_exact(16).map_while(|entry| {
-            let tag = u64::from_le_bytes(entry[..8].try_into().ok()?);
-            let value = u64::from_le_bytes(entry[8..].try_into().ok()?);
+        let word = self.word_size();
+        bytes.chunks_exact(2 * word).map_while(move |entry| {
+            let (tag, value) = (word_of(&entry[..word]), word_of(&entry[word..]));
             (tag != 0).then_some((tag, value))
         })
+    }
+
+    /// The size of an address, in bytes.
+    pub fn word_size(&self) -> usize {
+        self.machine.address_size() as usize
+    }
+
+    /// The address of code that a symbol or a pointer in the file means.
+    pub fn code_address(&self, value: u64) -> u64 {
+        self.machine.code_address(value).0
+    }
+
+    /// The word of the size of an address at `address`; 0 if the file has none there.
+    pub fn word_at(&self, data: &[u8], address: u64) -> u64 {
+        let bytes = self.bytes_at(data, address, self.word_size());
+        match bytes.len() == self.word_size() {
+            true => word_of(bytes),
+            false => 0,
+        }
     }
 
     /// The file's bytes at `address`, at most `length`; fewer if the segment ends before.
@@ -316,7 +381,10 @@ impl Elf {
     ) -> Vec<Range<u64>> {
         let has_sections = self.sections.iter().any(Section::has_addresses);
         let sections = self.sections.iter().filter(|it| section(it));
-        let header = std::mem::size_of::<Header>() as u64;
+        let header = match self.machine.address_size() {
+            4 => size_of::<elf::FileHeader32<LittleEndian>>() as u64,
+            _ => size_of::<elf::FileHeader64<LittleEndian>>() as u64,
+        };
         let of_segment = |it: &Segment| {
             let skipped = header.saturating_sub(it.file_offset);
             let (start, end) = (it.address.0, it.address.0.saturating_add(it.size));
@@ -332,6 +400,12 @@ impl Elf {
     }
 }
 
+/// Up to eight bytes as a number.
+pub(crate) fn word_of(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().take(8).rev();
+    bytes.fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
 fn interpreter_path(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let end = bytes
@@ -341,8 +415,8 @@ fn interpreter_path(bytes: &[u8]) -> Option<PathBuf> {
     (end > 0).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes[..end])))
 }
 
-fn find_build_id(
-    program_header: &elf::ProgramHeader64<LittleEndian>,
+fn find_build_id<H: FileHeader<Endian = LittleEndian>>(
+    program_header: &H::ProgramHeader,
     data: &[u8],
 ) -> Option<Vec<u8>> {
     let mut notes = program_header.notes(LE, data).ok()??;
@@ -355,7 +429,10 @@ fn find_build_id(
     None
 }
 
-fn section_build_id(header: &Header, data: &[u8]) -> Option<Vec<u8>> {
+fn section_build_id<H: FileHeader<Endian = LittleEndian>>(
+    header: &H,
+    data: &[u8],
+) -> Option<Vec<u8>> {
     let sections = header.sections(LE, data).ok()?;
     sections.iter().find_map(|section| {
         let mut notes = section.notes(LE, data).ok()??;
@@ -368,7 +445,8 @@ fn section_build_id(header: &Header, data: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
+/// Checks what all ELF files begin with, and that its class and byte order are supported.
+fn check_class(path: &Path, data: &[u8]) -> Result<elf::FileClass, Error> {
     let unsupported = |reason: String| Error::Unsupported {
         path: path.to_owned(),
         reason,
@@ -388,32 +466,55 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
             "is not an ELF file, so not a program Linux can run directly".to_owned(),
         ));
     }
-    let truncated = || Error::Malformed {
-        path: path.to_owned(),
-        section: "ELF header",
-        offset: 0,
-        reason: format!("the file ends after {} bytes", data.len()),
+    let &[_, _, _, _, class, encoding, ..] = data else {
+        return Err(truncated(path, data));
     };
-    let (class, encoding) = (
-        *data.get(4).ok_or_else(truncated)?,
-        *data.get(5).ok_or_else(truncated)?,
-    );
-    if class != elf::ELFCLASS64.0 {
+    let is_big_endian = encoding != elf::ELFDATA2LSB.0;
+    // Both classes have the machine at the same place.
+    let machine = data.get(18..20).map(|bytes| match is_big_endian {
+        true => u16::from_be_bytes([bytes[0], bytes[1]]),
+        false => u16::from_le_bytes([bytes[0], bytes[1]]),
+    });
+    let is_arm = class == elf::ELFCLASS32.0 && machine.is_none_or(|it| it == elf::EM_ARM.0);
+    if class != elf::ELFCLASS64.0 && !is_arm {
         return Err(unsupported(
             "is a 32-bit ELF file; only 64-bit ones are supported".to_owned(),
         ));
     }
-    if encoding != elf::ELFDATA2LSB.0 {
+    if is_big_endian {
         return Err(unsupported(
             "is a big-endian ELF file; only little-endian ones are supported".to_owned(),
         ));
     }
-    if data.len() < size_of::<Header>() {
-        return Err(truncated());
+    Ok(elf::FileClass(class))
+}
+
+fn truncated(path: &Path, data: &[u8]) -> Error {
+    Error::Malformed {
+        path: path.to_owned(),
+        section: "ELF header",
+        offset: 0,
+        reason: format!("the file ends after {} bytes", data.len()),
     }
-    let header = Header::parse(data).map_err(|error| unsupported(error.to_string()))?;
+}
+
+/// Checks that the machine is supported, and that the file has the class of its programs.
+fn check_header<'d, H: FileHeader<Endian = LittleEndian>>(
+    path: &Path,
+    data: &'d [u8],
+) -> Result<(&'d H, Machine), Error> {
+    let unsupported = |reason: String| Error::Unsupported {
+        path: path.to_owned(),
+        reason,
+    };
+    if data.len() < size_of::<H>() {
+        return Err(truncated(path, data));
+    }
+    let header = H::parse(data).map_err(|error| unsupported(error.to_string()))?;
     let machine = header.e_machine(LE);
-    if Machine::of_elf(machine.0).is_none() {
+    let address_size = if header.is_type_64() { 8 } else { 4 };
+    let known = Machine::of_elf(machine.0).filter(|it| it.address_size() == address_size);
+    let Some(known) = known else {
         let name = match machine {
             elf::EM_PPC64 => "PowerPC".to_owned(),
             elf::EM_S390 => "S/390".to_owned(),
@@ -421,14 +522,17 @@ fn check_header<'d>(path: &Path, data: &'d [u8]) -> Result<&'d Header, Error> {
             other => format!("machine number {other}"),
         };
         return Err(unsupported(format!(
-            "is an ELF file for {name}; only x86-64, aarch64 and riscv64 are supported"
+            "is an ELF file for {name}; only x86-64, aarch64, riscv64 and arm are supported"
         )));
-    }
-    Ok(header)
+    };
+    Ok((header, known))
 }
 
 /// Checks that the file is a program or a library.
-fn check_loadable(path: &Path, header: &Header) -> Result<(), Error> {
+fn check_loadable(
+    path: &Path,
+    header: &impl FileHeader<Endian = LittleEndian>,
+) -> Result<(), Error> {
     let unsupported = |reason: String| Error::Unsupported {
         path: path.to_owned(),
         reason,
@@ -445,7 +549,10 @@ fn check_loadable(path: &Path, header: &Header) -> Result<(), Error> {
     }
 }
 
-fn read_sections(header: &Header, data: &[u8]) -> Result<Vec<Section>, String> {
+fn read_sections(
+    header: &impl FileHeader<Endian = LittleEndian>,
+    data: &[u8],
+) -> Result<Vec<Section>, String> {
     let table = header
         .sections(LE, data)
         .map_err(|error| error.to_string())?;
@@ -458,13 +565,13 @@ fn read_sections(header: &Header, data: &[u8]) -> Result<Vec<Section>, String> {
         };
         sections.push(Section {
             name: String::from_utf8_lossy(name).into_owned(),
-            address: section.sh_addr(LE),
-            size: section.sh_size(LE),
+            address: section.sh_addr(LE).into(),
+            size: section.sh_size(LE).into(),
             file,
             kind: section.sh_type(LE).0,
             flags: section.sh_flags(LE).0,
             link: section.sh_link(LE),
-            entry_size: section.sh_entsize(LE),
+            entry_size: section.sh_entsize(LE).into(),
         });
     }
     Ok(sections)

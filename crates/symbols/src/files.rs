@@ -5,7 +5,7 @@
 use crate::Error;
 use crate::bus_errors;
 use crate::companions::{Companion, Outcome, Search};
-use crate::elf::{Elf, Section};
+use crate::elf::{Elf, Section, word_of};
 use crate::error::CHANGED;
 use crate::index_file::cache::IndexCache;
 use crate::mapping::Bytes;
@@ -134,13 +134,17 @@ impl ElfFile {
         section: &Section,
     ) -> Result<&[u8], Error> {
         let raw = self.bytes.get(section.file.clone()).unwrap_or(&[]);
-        let format = match section.flags & elf::SHF_COMPRESSED.0 {
-            0 if !section.name.starts_with(OLD_PREFIX) => return Ok(raw),
-            0 => Compressed::with_old_header,
-            _ => Compressed::with_header,
-        };
-        let inflated =
-            self.inflated[index].get_or_init(|| format(raw).and_then(Compressed::inflate));
+        let is_new = section.flags & elf::SHF_COMPRESSED.0 != 0;
+        if !is_new && !section.name.starts_with(OLD_PREFIX) {
+            return Ok(raw);
+        }
+        let inflated = self.inflated[index].get_or_init(|| {
+            let compressed = match is_new {
+                true => Compressed::with_header(raw, self.elf.word_size()),
+                false => Compressed::with_old_header(raw),
+            };
+            compressed.and_then(Compressed::inflate)
+        });
         match inflated {
             Ok(data) => Ok(data),
             Err(reason) => Err(Error::Malformed {
@@ -160,7 +164,9 @@ impl ElfFile {
             let is_old = section.name.starts_with(OLD_PREFIX);
             let is_new = section.flags & elf::SHF_COMPRESSED.0 != 0;
             let header = match (is_new, is_old) {
-                (true, _) if section.name.starts_with(".debug_") => Compressed::with_header(raw),
+                (true, _) if section.name.starts_with(".debug_") => {
+                    Compressed::with_header(raw, self.elf.word_size())
+                }
                 (false, true) => Compressed::with_old_header(raw),
                 _ => return None,
             };
@@ -531,16 +537,14 @@ const ZLIB_RATIO: u64 = 1040;
 const ZSTD_RATIO: u64 = 33_000;
 
 impl<'a> Compressed<'a> {
-    /// A section that starts with an `Elf64_Chdr`.
-    fn with_header(raw: &'a [u8]) -> Result<Compressed<'a>, String> {
-        let (Some(header), Some(data)) = (raw.get(..24), raw.get(24..)) else {
+    /// A section that starts with an `Elf32_Chdr` or `Elf64_Chdr`: type, size, alignment, each of which takes as much as an address.
+    fn with_header(raw: &'a [u8], word: usize) -> Result<Compressed<'a>, String> {
+        let (Some(header), Some(data)) = (raw.get(..3 * word), raw.get(3 * word..)) else {
             return Err("the compressed section ends in its header".to_owned());
         };
-        let word = |at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
-        let size = u64::from(word(8)) | u64::from(word(12)) << 32;
-        let (format, ratio) = match word(0) {
+        let size = word_of(&header[word..2 * word]);
+        // `Elf64_Chdr` has four unused bytes behind the type.
+        let (format, ratio) = match word_of(&header[..4]) as u32 {
             kind if kind == elf::ELFCOMPRESS_ZLIB.0 => (CompressionFormat::Zlib, ZLIB_RATIO),
             kind if kind == elf::ELFCOMPRESS_ZSTD.0 => (CompressionFormat::Zstandard, ZSTD_RATIO),
             other => return Err(format!("compression type {other} is not known")),

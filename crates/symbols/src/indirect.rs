@@ -8,8 +8,7 @@
 use crate::FileAddress;
 use crate::elf::Section;
 use crate::files::ElfFile;
-use crate::linkage_stubs::{RELOCATION_SIZE, u64_at};
-use object::elf;
+use crate::relocations;
 use rustc_hash::FxHashMap;
 
 /// A word of a module's memory that receives an address.
@@ -21,25 +20,16 @@ pub struct Slot {
     pub initial: u64,
 }
 
-pub(crate) fn relocations(file: &ElfFile) -> impl Iterator<Item = (&Section, &[u8])> {
-    let sections = file.elf.sections.iter();
-    let of_relocations = sections.filter(|s| s.kind == elf::SHT_RELA.0 && s.loaded());
-    of_relocations.map(|section| {
-        let data = file.bytes.get(section.file.clone());
-        (section, data.unwrap_or(&[]))
-    })
-}
-
 /// For each word of the global offset table that gets an address in this module itself (`R_X86_64_RELATIVE` and the like): the word's
 /// address, and the address that it gets. The latter comes from the relocation, because not all linkers write it to the
 /// word in the file, too.
 pub(crate) fn own_code(file: &ElfFile) -> FxHashMap<u64, u64> {
     let tables = file.elf.sections.iter();
     let tables: Vec<&Section> = tables.filter(|s| s.name.starts_with(".got")).collect();
-    let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
-    records
-        .filter(|record| u64_at(record, 8) as u32 == file.elf.relocations().relative)
-        .map(|record| (u64_at(record, 0), u64_at(record, 16)))
+    let relative = file.elf.relocations().relative;
+    relocations::all(file)
+        .filter(|relocation| relocation.kind == relative)
+        .map(|relocation| (relocation.place, relocation.addend))
         .filter(|(slot, _)| {
             tables
                 .iter()

@@ -5,6 +5,7 @@
 //! `Arc<Module>`.
 
 mod address;
+mod arm_exception_tables;
 mod bus_errors;
 pub mod cfi;
 mod code_around;
@@ -18,6 +19,7 @@ mod files;
 mod index_file;
 pub mod indexing;
 pub mod indirect;
+mod instruction_sets;
 mod linkage_stubs;
 mod locate;
 mod mapping;
@@ -25,6 +27,7 @@ mod mini_debug_info;
 pub mod module;
 pub mod names;
 mod paths;
+mod relocations;
 pub mod sources;
 mod stored;
 mod symbols;

@@ -3,10 +3,13 @@
 //! Symbol tables do not list these stubs. A stub jumps through a slot that the dynamic linker fills, so the stub is named
 //! after the symbol of that slot's relocation: `puts@plt`.
 
+mod arm;
+
 use crate::elf::Section;
 use crate::files::ElfFile;
+use crate::relocations;
+use crate::symbols::symbol_size;
 use dapple_arch::Machine;
-use object::elf;
 use rustc_hash::FxHashMap;
 
 /// A stub in a `.plt*` section.
@@ -17,15 +20,15 @@ pub(crate) struct LinkageStub<'a> {
     pub target: &'a [u8],
 }
 
-pub(crate) const RELOCATION_SIZE: usize = 24;
-const SYMBOL_SIZE: usize = 24;
 const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// All stubs whose targets are known.
 pub(crate) fn read(file: &ElfFile) -> Vec<LinkageStub<'_>> {
     let slots = Slots::read(file);
-    if file.elf.machine != Machine::X86_64 {
-        return read_others(file, &slots);
+    match file.elf.machine {
+        Machine::X86_64 => {}
+        Machine::Arm => return arm::read(file, &slots),
+        _ => return read_others(file, &slots),
     }
     let mut stubs = Vec::new();
     for section in &file.elf.sections {
@@ -117,22 +120,16 @@ impl<'a> Slots<'a> {
             names: FxHashMap::default(),
             lazy: Vec::new(),
         };
-        for section in &file.elf.sections {
-            if section.kind != elf::SHT_RELA.0 || !section.loaded() {
-                continue;
-            }
+        let fill = file.elf.relocations().fill;
+        for section in relocations::sections(file) {
             let symbols = SymbolNames::of(file, section);
-            let data = file.bytes.get(section.file.clone()).unwrap_or(&[]);
-            for record in data.chunks_exact(RELOCATION_SIZE) {
-                let info = u64_at(record, 8);
-                let name = symbols.name((info >> 32) as usize);
+            for relocation in relocations::of_section(file, section) {
+                let name = symbols.name(relocation.symbol);
                 if section.name == ".rela.plt" {
                     slots.lazy.push(name);
                 }
-                let kind = info as u32;
-                let fills = file.elf.relocations().fill.contains(&kind);
-                if fills && !name.is_empty() {
-                    slots.names.insert(u64_at(record, 0), name);
+                if fill.contains(&relocation.kind) && !name.is_empty() {
+                    slots.names.insert(relocation.place, name);
                 }
             }
         }
@@ -160,6 +157,8 @@ impl<'a> Slots<'a> {
 pub(crate) struct SymbolNames<'a> {
     symbols: &'a [u8],
     strings: &'a [u8],
+    /// The size of a symbol.
+    size: usize,
 }
 
 impl<'a> SymbolNames<'a> {
@@ -174,13 +173,14 @@ impl<'a> SymbolNames<'a> {
         SymbolNames {
             symbols: data(symbols),
             strings: data(symbols.and_then(|symbols| section(symbols.link))),
+            size: symbol_size(&file.elf),
         }
     }
 
     /// The name of the symbol with this index; empty if there is no such symbol or it has no name.
     pub(crate) fn name(&self, index: usize) -> &'a [u8] {
         let record = index
-            .checked_mul(SYMBOL_SIZE)
+            .checked_mul(self.size)
             .and_then(|at| self.symbols.get(at..)?.first_chunk());
         let Some(&offset) = record else {
             return &[];
@@ -189,9 +189,4 @@ impl<'a> SymbolNames<'a> {
         let text = text.unwrap_or(&[]);
         text.split(|&byte| byte == 0).next().unwrap_or(&[])
     }
-}
-
-pub(crate) fn u64_at(record: &[u8], at: usize) -> u64 {
-    let bytes = record.get(at..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

@@ -57,7 +57,7 @@ impl Module {
     /// information file by build id and `.gnu_debuglink`, and opens that, too.
     ///
     /// # Errors
-    /// [`Error::Open`], [`Error::Unsupported`] for anything but a 64-bit little-endian x86-64 ELF file,
+    /// [`Error::Open`], [`Error::Unsupported`] for anything but a little-endian ELF file for a [`dapple_arch::Machine`],
     /// [`Error::Malformed`] for truncated headers.
     pub fn open(path: &Path) -> Result<Module, Error> {
         let bytes = Bytes::open(path)?;

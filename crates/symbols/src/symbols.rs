@@ -3,7 +3,7 @@
 
 use crate::FileAddress;
 use crate::code_around::narrow;
-use crate::elf::Section;
+use crate::elf::{Elf, Section};
 use crate::files::{ElfFile, Files};
 use crate::linkage_stubs;
 use dapple_arch::Machine;
@@ -29,7 +29,13 @@ pub struct Symbol {
     pub indirect: bool,
 }
 
-const ENTRY_SIZE: usize = 24;
+/// The size of a symbol in a table.
+pub(crate) fn symbol_size(elf: &Elf) -> usize {
+    match elf.word_size() {
+        4 => 16,
+        _ => 24,
+    }
+}
 
 /// The number of addresses that are looked up by scanning the files' tables before the symbols are sorted. A scan takes a
 /// few milliseconds for some hundred thousand symbols; sorting takes many times as long.
@@ -102,6 +108,15 @@ impl<'a> SymbolTable<'a> {
                 }
             }
         }
+    }
+
+    /// Calls `each` for all symbols as they are stored, with the strings from the start of the name on.
+    pub fn each_record(&self, mut each: impl FnMut(&Record, &'a [u8])) {
+        self.each_table(|file, section, strings| {
+            for record in records(file, section) {
+                each(&record, strings.get(record.name..).unwrap_or(&[]));
+            }
+        });
     }
 
     /// Calls `each` for all symbols and stubs, unsorted.
@@ -250,17 +265,25 @@ impl<'a> SymbolTable<'a> {
         Some(self.sorted().get(index as usize)?.to_symbol())
     }
 
-    /// The names of all defined variables in thread-local storage (`STT_TLS`).
-    pub fn thread_locals(&self) -> Vec<&'a [u8]> {
-        let mut found = Vec::new();
+    /// Calls `each` for all defined variables in thread-local storage (`STT_TLS`): with the name of the source file if the variable is local to that, its
+    /// own name, and its offset.
+    pub fn each_thread_local(&self, mut each: impl FnMut(&'a [u8], &'a [u8], u64)) {
         self.each_table(|file, section, strings| {
-            let locals = records(file, section).filter(|it| it.kind == elf::STT_TLS.0);
-            found.extend(locals.filter_map(|record| {
-                let rest = strings.get(record.name..)?;
-                rest.get(..memchr::memchr(0, rest)?)
-            }));
+            let has_marks = file.elf.machine != Machine::X86_64;
+            let mut source: &[u8] = &[];
+            for record in records(file, section) {
+                let rest = strings.get(record.name..).unwrap_or(&[]);
+                let name = &rest[..memchr::memchr(0, rest).unwrap_or(rest.len())];
+                let is_local = record.binding == elf::STB_LOCAL.0;
+                if record.kind == elf::STT_FILE.0 {
+                    source = name;
+                } else if record.kind == elf::STT_TLS.0
+                    && !(has_marks && is_local && marks_code(rest))
+                {
+                    each(if is_local { source } else { &[] }, name, record.value);
+                }
+            }
         });
-        found
     }
 
     /// The offset in the module's thread-local storage of the variable with this name (`STT_TLS`).
@@ -354,7 +377,7 @@ fn read_table<'a>(
     for record in records(file, table) {
         let Record { kind, name, .. } = record;
         let indirect = kind == elf::STT_GNU_IFUNC.0;
-        let function = kind == elf::STT_FUNC.0 || indirect;
+        let function = record.is_function();
         // The values of thread-local symbols are offsets; section and file symbols name nothing in the code or data.
         let addressed = function || kind == elf::STT_OBJECT.0 || kind == elf::STT_NOTYPE.0;
         if !addressed || name == 0 {
@@ -362,8 +385,8 @@ fn read_table<'a>(
         }
         let (address, size) = (record.value, record.size);
         let name_start = strings.get(name..).unwrap_or(&[]);
-        let is_local = kind == elf::STT_NOTYPE.0 && record.binding == elf::STB_LOCAL.0;
-        if is_local && file.elf.machine != Machine::X86_64 && marks_code(name_start) {
+        if record.is_local_label() && file.elf.machine != Machine::X86_64 && marks_code(name_start)
+        {
             continue;
         }
         let rank = u8::from(function) * 4
@@ -383,7 +406,7 @@ fn read_table<'a>(
 }
 
 /// Whether a local symbol without a type is one of the assembler's: it says where code or data begins (ELF for the Arm 64-bit Architecture, §5.5.1;
-/// RISC-V ABIs Specification, "Mapping Symbol"), or is a label that riscv's linker has needed.
+/// ELF for the Arm Architecture, §5.5.5; RISC-V ABIs Specification, "Mapping Symbol"), or is a label that riscv's linker has needed.
 fn marks_code(name: &[u8]) -> bool {
     matches!(
         name,
@@ -391,30 +414,61 @@ fn marks_code(name: &[u8]) -> bool {
     )
 }
 
-/// A defined symbol as stored in its table (`Elf64_Sym`).
-struct Record {
+/// A defined symbol as stored in its table (`Elf32_Sym`, `Elf64_Sym`).
+pub(crate) struct Record {
     /// The offset of the name in the string table; 0 for no name.
-    name: usize,
-    kind: u8,
-    binding: u8,
-    value: u64,
-    size: u64,
+    pub name: usize,
+    pub kind: u8,
+    pub binding: u8,
+    /// Of Arm's functions without the bit that says that they are Thumb code.
+    pub value: u64,
+    pub size: u64,
+    pub is_thumb: bool,
+}
+
+impl Record {
+    pub fn is_function(&self) -> bool {
+        self.kind == elf::STT_FUNC.0 || self.kind == elf::STT_GNU_IFUNC.0
+    }
+
+    /// Whether it may be a mapping symbol or a label of the assembler's.
+    pub fn is_local_label(&self) -> bool {
+        self.kind == elf::STT_NOTYPE.0 && self.binding == elf::STB_LOCAL.0
+    }
 }
 
 fn records<'a>(file: &'a ElfFile, table: &Section) -> impl Iterator<Item = Record> + use<'a> {
     let data = file.bytes.get(table.file.clone()).unwrap_or(&[]);
-    data.chunks_exact(ENTRY_SIZE).filter_map(|record| {
-        let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
-        let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
-        let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
-        let section = u16_at(6);
-        let is_defined = section != elf::SHN_UNDEF.0 && section < elf::SHN_LORESERVE;
-        is_defined.then(|| Record {
-            name: u32_at(0) as usize,
-            kind: record[4] & 0xf,
-            binding: record[4] >> 4,
-            value: u64_at(8),
-            size: u64_at(16),
+    let is_wide = file.elf.word_size() == 8;
+    let is_arm = file.elf.machine == Machine::Arm;
+    data.chunks_exact(symbol_size(&file.elf))
+        .filter_map(move |record| {
+            let u16_at = |at: usize| u16::from_le_bytes([record[at], record[at + 1]]);
+            let u32_at = |at: usize| u32::from(u16_at(at)) | u32::from(u16_at(at + 2)) << 16;
+            let u64_at = |at: usize| u64::from(u32_at(at)) | u64::from(u32_at(at + 4)) << 32;
+            let (info, section) = match is_wide {
+                true => (record[4], u16_at(6)),
+                false => (record[12], u16_at(14)),
+            };
+            let is_file = info & 0xf == elf::STT_FILE.0;
+            let is_defined = section != elf::SHN_UNDEF.0 && section < elf::SHN_LORESERVE || is_file;
+            let (value, size) = match is_wide {
+                _ if !is_defined => return None,
+                true => (u64_at(8), u64_at(16)),
+                false => (u32_at(4).into(), u32_at(8).into()),
+            };
+            let mut record = Record {
+                name: u32_at(0) as usize,
+                kind: info & 0xf,
+                binding: info >> 4,
+                value,
+                size,
+                is_thumb: false,
+            };
+            if is_arm && record.is_function() {
+                record.is_thumb = value & 1 != 0;
+                record.value = value & !1;
+            }
+            Some(record)
         })
-    })
 }

@@ -11,7 +11,7 @@ use properties::elf_file::places;
 use properties::{cfi, index, lines, location, module};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use support::{Fixture, compile};
+use support::{Fixture, compile, compile_by};
 
 const SOURCE: &str = include_str!("../fuzz/seeds/seed.cpp");
 
@@ -161,6 +161,48 @@ fn damaged_files_with_type_units_are_survived() {
 #[test]
 fn damaged_compressed_sections_are_survived() {
     damage_and_ask(&["-gdwarf-5", "-O2", "-gz"], 400);
+}
+
+/// Files of 32 bits, of which any bytes are changed.
+#[test]
+fn damaged_files_for_arm_are_survived() {
+    const GXX: &str = "arm-linux-gnueabihf-g++";
+    let runs = std::process::Command::new(GXX).arg("--version").output();
+    if !runs.is_ok_and(|output| output.status.success()) {
+        return eprintln!("skipped: there is no {GXX}");
+    }
+    for flags in [
+        ["-gdwarf-4", "-marm", "-gz"],
+        ["-gdwarf-5", "-mthumb", "-O2"],
+    ] {
+        let fixture = compile_by(GXX, "seed.cpp", SOURCE, &[SMALL, &flags].concat());
+        let bytes = std::fs::read(&fixture.binary).unwrap();
+        let (mut random, mut opened) = (Random(1), 0);
+        let rounds = 600;
+        for round in 0..rounds {
+            let mut damaged = bytes.clone();
+            match round % 8 {
+                0 => damaged.truncate(random.below(bytes.len())),
+                kind => {
+                    for _ in 0..8 * kind {
+                        // Half of the changes in the tables of headers and symbols, at the file's ends.
+                        let near = random.below(bytes.len() / 8);
+                        let at = match random.below(4) {
+                            0 => 20 + near,
+                            1 => bytes.len() - 1 - near,
+                            _ => 20 + random.below(bytes.len() - 20),
+                        };
+                        damaged[at] = random.instead_of(damaged[at]);
+                    }
+                }
+            }
+            opened += usize::from(Module::from_bytes("damaged", damaged.clone()).is_ok());
+            in_time(&format!("round {round}"), || {
+                module::any_bytes_are_answered_for(&damaged);
+            });
+        }
+        assert!(opened > rounds / 4, "{opened} of {rounds} could be opened");
+    }
 }
 
 /// A section's bytes, with the byte in front that says how the property uses them.

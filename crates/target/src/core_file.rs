@@ -15,7 +15,7 @@ use crate::memory_map::Mapping;
 use dapple_arch::{Machine, Memory};
 pub use memory_file::{CHANGED, MemoryFile};
 pub use notes::{CoreThread, MappedFile, Notes};
-use object::elf::{self, FileHeader64};
+use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, NoteIterator, ProgramHeader};
 use object::{Endianness, ReadCache, ReadRef};
 use std::fs::File;
@@ -111,7 +111,7 @@ impl CoreFile {
     /// The process's memory map, as far as the core file has it. Only mappings of files have names, and the main thread's stack: the kernel puts
     /// the path of the program there.
     pub fn mappings(&self) -> Vec<Mapping> {
-        let on_stack = AuxiliaryVector::parse(&self.notes.auxiliary).file_name;
+        let on_stack = AuxiliaryVector::parse(self.notes.machine, &self.notes.auxiliary).file_name;
         let is_stack =
             |one: &Segment| on_stack.is_some_and(|at| (one.start..one.end).contains(&at));
         let mapping = |one: &Segment| {
@@ -168,17 +168,34 @@ impl Memory for CoreFile {
         }
         Ok(())
     }
+
+    fn address_size(&self) -> u64 {
+        self.notes.machine.address_size()
+    }
 }
 
 fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
-    let header = FileHeader64::<Endianness>::parse(cache)
-        .map_err(|_| "this is no ELF file of 64 bits".to_owned())?;
+    match FileHeader32::<Endianness>::parse(cache) {
+        Ok(header) => parse_headers(header, cache),
+        Err(_) => {
+            let header = FileHeader64::<Endianness>::parse(cache);
+            parse_headers(header.map_err(|_| "this is no ELF file".to_owned())?, cache)
+        }
+    }
+}
+
+fn parse_headers<H: FileHeader<Endian = Endianness>>(
+    header: &H,
+    cache: &ReadCache<&File>,
+) -> Result<(Vec<Segment>, Notes), String> {
     let endian = header.endian().map_err(|error| error.to_string())?;
-    if header.e_type.get(endian) != elf::ET_CORE {
+    if header.e_type(endian) != elf::ET_CORE {
         return Err("this is an ELF file, but no core file".into());
     }
-    let machine = Machine::of_elf(header.e_machine.get(endian).0);
-    let Some(machine) = machine.filter(|_| header.is_little_endian()) else {
+    let size = if header.is_type_64() { 8 } else { 4 };
+    let machine = Machine::of_elf(header.e_machine(endian).0);
+    let Some(machine) = machine.filter(|it| header.is_little_endian() && it.address_size() == size)
+    else {
         let known = Machine::ALL.map(Machine::name).join(", ");
         return Err(format!(
             "this is a core file of another kind of machine than {known}"
@@ -196,9 +213,9 @@ fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
     for one in headers {
         match one.p_type(endian) {
             elf::PT_LOAD => segments.extend(segment(one, endian)),
-            elf::PT_NOTE if one.p_filesz(endian) <= left => {
-                left -= one.p_filesz(endian);
-                read_notes(one, endian, cache, &mut notes);
+            elf::PT_NOTE if one.p_filesz(endian).into() <= left => {
+                left -= one.p_filesz(endian).into();
+                read_notes::<H>(one, endian, cache, &mut notes);
             }
             _ => {}
         }
@@ -210,34 +227,36 @@ fn parse(cache: &ReadCache<&File>) -> Result<(Vec<Segment>, Notes), String> {
     Ok((segments, notes))
 }
 
-fn segment(header: &elf::ProgramHeader64<Endianness>, endian: Endianness) -> Option<Segment> {
-    let start = header.p_vaddr(endian);
-    let end = start.checked_add(header.p_memsz(endian))?;
-    let written_end = start.checked_add(header.p_filesz(endian))?.min(end);
+fn segment<P: ProgramHeader<Endian = Endianness>>(
+    header: &P,
+    endian: Endianness,
+) -> Option<Segment> {
+    let start = header.p_vaddr(endian).into();
+    let end = start.checked_add(header.p_memsz(endian).into())?;
+    let written_end = start.checked_add(header.p_filesz(endian).into())?.min(end);
     (start < end).then_some(Segment {
         start,
         end,
-        offset: header.p_offset(endian),
+        offset: header.p_offset(endian).into(),
         written_end,
         flags: header.p_flags(endian),
     })
 }
 
 /// Reads the notes of one header. If the file is cut short, the notes before the cut are used.
-fn read_notes<'a>(
-    header: &elf::ProgramHeader64<Endianness>,
+fn read_notes<'a, H: FileHeader<Endian = Endianness>>(
+    header: &H::ProgramHeader,
     endian: Endianness,
     cache: impl ReadRef<'a>,
     notes: &mut Notes,
 ) {
-    let start = header.p_offset(endian);
+    let start = header.p_offset(endian).into();
     let there = cache.len().unwrap_or(0).saturating_sub(start);
-    let size = header.p_filesz(endian).min(there);
+    let size = header.p_filesz(endian).into().min(there);
     let Ok(bytes) = cache.read_bytes_at(start, size) else {
         return;
     };
-    let Ok(mut each) = NoteIterator::<FileHeader64<_>>::new(endian, header.p_align(endian), bytes)
-    else {
+    let Ok(mut each) = NoteIterator::<H>::new(endian, header.p_align(endian), bytes) else {
         return;
     };
     while let Ok(Some(note)) = each.next() {
@@ -247,7 +266,19 @@ fn read_notes<'a>(
 
 /// The build id (`NT_GNU_BUILD_ID`) of a loaded file, if it is within `beginning`, the file's first bytes.
 pub fn build_id(beginning: &[u8]) -> Option<Vec<u8>> {
-    let header = FileHeader64::<Endianness>::parse(beginning).ok()?;
+    match FileHeader32::<Endianness>::parse(beginning) {
+        Ok(header) => build_id_in(header, beginning),
+        Err(_) => build_id_in(
+            FileHeader64::<Endianness>::parse(beginning).ok()?,
+            beginning,
+        ),
+    }
+}
+
+fn build_id_in<H: FileHeader<Endian = Endianness>>(
+    header: &H,
+    beginning: &[u8],
+) -> Option<Vec<u8>> {
     let endian = header.endian().ok()?;
     let headers = header.program_headers(endian, beginning).ok()?;
     let mut notes = headers

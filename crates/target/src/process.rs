@@ -19,7 +19,7 @@ use dapple_arch::registers::Vectors;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::trap::TRAP;
 use dapple_arch::watch_slots::{SLOTS, Slot};
-use dapple_arch::{Machine, Memory};
+use dapple_arch::{InstructionSet, Machine, Memory};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs::File;
@@ -132,6 +132,23 @@ pub trait Process: Memory + Debug + Send + Sync {
     }
 
     // Running.
+
+    /// Whether the process can run backwards, because whoever executes it replays a recording.
+    fn runs_backwards(&self) -> bool {
+        false
+    }
+
+    /// Whether threads that are resumed from now on run backwards. Only for a process that can.
+    fn set_backwards(&self, _backwards: bool) {}
+
+    /// Has a stopped thread execute one instruction, forwards or backwards, and waits for that: no event tells of it. Only for a process that can run
+    /// backwards.
+    ///
+    /// # Errors
+    /// The process can't, or is lost.
+    fn step_once(&self, _thread: ThreadId, _backwards: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Resumes a stopped thread, delivering `signal` unless 0.
     ///
@@ -351,6 +368,9 @@ pub trait Process: Memory + Debug + Send + Sync {
         None
     }
 
+    /// Tells by which instruction set the code at an address is decoded: only breakpoints there depend on it, where a machine has several.
+    fn set_instruction_set(&self, _address: Address, _set: InstructionSet) {}
+
     /// Inserts a breakpoint instruction.
     ///
     /// # Errors
@@ -418,7 +438,7 @@ pub trait Process: Memory + Debug + Send + Sync {
     /// The entries of the auxiliary vector that locate modules.
     fn auxiliary_vector(&self) -> AuxiliaryVector {
         let bytes = self.auxiliary_bytes().unwrap_or_default();
-        AuxiliaryVector::parse(&bytes)
+        AuxiliaryVector::parse(self.machine(), &bytes)
     }
 
     /// The path of the executable; empty if it can't be found out.

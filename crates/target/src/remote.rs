@@ -15,6 +15,7 @@ mod memory;
 mod process;
 mod registers;
 mod schedule;
+mod symbols;
 mod threads;
 mod watchpoints;
 
@@ -24,19 +25,20 @@ pub use process::RemoteProcess;
 use crate::ThreadId;
 use crate::linux::wait::Waker;
 use console::Console;
-use dapple_gdb_remote::connection::{Connection, after};
+use dapple_gdb_remote::client::Launched;
+use dapple_gdb_remote::connection::{Connection, Handle, after};
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::stop_reply::StopReply;
 use dapple_gdb_remote::{Client, Error};
 use files::Files;
-use link::Link;
+use link::{Insertion, Link};
 use memory::{Blocks, ordinary};
 use registers::Layout;
 use rustix::event::Timespec;
 use std::io::{self, PipeReader};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threads::Ids;
 
@@ -78,18 +80,80 @@ pub struct Connected {
     pub current: ThreadId,
     /// What the process writes by way of the stub.
     pub console: PipeReader,
+    /// Whether the process was started for this session.
+    pub of_launched: bool,
+}
+
+/// Gives up connecting to a stub, on any thread.
+#[derive(Debug, Clone, Default)]
+pub struct GivingUp(Arc<Mutex<GivenUp>>);
+
+#[derive(Debug, Default)]
+struct GivenUp {
+    is_given_up: bool,
+    /// The connection, if there is one.
+    handle: Option<Handle>,
+}
+
+impl GivingUp {
+    /// Ends [`connect`] with an error, now or when it begins, and the connection, if it has been made.
+    pub fn give_up(&self) {
+        let mut state = self.state();
+        state.is_given_up = true;
+        if let Some(handle) = &state.handle {
+            handle.give_up();
+        }
+    }
+
+    /// Whether [`GivingUp::give_up`] was called.
+    #[must_use]
+    pub fn is_given_up(&self) -> bool {
+        self.state().is_given_up
+    }
+
+    fn covers(&self, connection: &Connection) {
+        let handle = connection.handle();
+        let mut state = self.state();
+        if state.is_given_up {
+            handle.give_up();
+        }
+        state.handle = Some(handle);
+    }
+
+    fn state(&self) -> MutexGuard<'_, GivenUp> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Connects to a stub. `waker` interrupts waits for the process's events.
 ///
 /// # Errors
 /// The end of a sentence that says why the process can't be debugged.
-pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, String> {
+pub fn connect(
+    options: &RemoteOptions,
+    giving_up: &GivingUp,
+    waker: Arc<Waker>,
+) -> Result<Connected, String> {
     let said = |error: Error| error.to_string();
-    let mut client = Client::start(reach(&options.address).map_err(said)?).map_err(said)?;
+    let connection = reach(&options.address, giving_up).map_err(said)?;
+    giving_up.covers(&connection);
+    let mut client = Client::start(connection).map_err(said)?;
     let stop = first_stop(&mut client, &options.start)?;
+    let of_launched = match (&options.start, &options.address) {
+        (RemoteStart::Run(..), _) => true,
+        // The stub is ours, and so is what it has started.
+        (RemoteStart::Present, StubAddress::Command(_)) => {
+            client.launched(None).map_err(said)? == Some(Launched::ByStub)
+        }
+        _ => false,
+    };
     let description = client.description().map_err(said)?;
     let layout = Layout::of(description.unwrap_or_default())?;
+    // Only an operating system has processes with an auxiliary vector, and no device in their memory.
+    let is_hosted = client.features().has(Feature::ReadAuxv);
+    if let Some(program) = options.program.as_deref().filter(|_| !is_hosted) {
+        symbols::offer(&mut client, program).map_err(said)?;
+    }
     let listed = client.threads().map_err(said)?.unwrap_or_default();
     let ids = Ids::new(&listed);
     let stopped = match stop {
@@ -106,8 +170,7 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
         true => client.memory_map().map_err(said)?,
         false => None,
     };
-    // Only an operating system has processes with an auxiliary vector, and no device in their memory.
-    let is_hosted = client.features().has(Feature::ReadAuxv);
+    let fixed = map.as_deref().map(memory::fixed).unwrap_or_default();
     let regions = match (map, is_hosted) {
         (Some(map), _) => Some(ordinary(&map)),
         (None, true) => None,
@@ -126,16 +189,18 @@ pub fn connect(options: &RemoteOptions, waker: Arc<Waker>) -> Result<Connected, 
         writer,
     );
     link.program = options.program.clone();
+    link.insertion = Insertion::new(fixed);
     Ok(Connected {
         process: RemoteProcess::new(id, link, waker),
         threads: all,
         current: current.unwrap_or(id),
         console,
+        of_launched,
     })
 }
 
 /// Connects to a stub. One that isn't there yet is waited for, because it may have been started together with the debugger.
-fn reach(address: &StubAddress) -> Result<Connection, Error> {
+fn reach(address: &StubAddress, giving_up: &GivingUp) -> Result<Connection, Error> {
     /// How long it is waited for; gdb does so for 15 seconds.
     const PATIENCE: Duration = Duration::from_secs(3);
     /// How long a connection may take.
@@ -149,7 +214,7 @@ fn reach(address: &StubAddress) -> Result<Connection, Error> {
         };
         let is_absent = matches!(&error, Error::Io { source, .. }
             if matches!(source.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound));
-        if !is_absent || begun.elapsed() > PATIENCE {
+        if !is_absent || begun.elapsed() > PATIENCE || giving_up.is_given_up() {
             return Err(error);
         }
         let time = Timespec::try_from(pause).ok();

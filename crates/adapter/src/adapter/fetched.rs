@@ -110,11 +110,15 @@ impl Adapter {
     }
 
     /// The path of a source that a request names. For a fetched source, it is the path in the debug information, for any other the
-    /// client's.
+    /// client's. A reference to a file of another machine may be one of an earlier session, in which it stood for another file: only without a path
+    /// does it say which file is meant.
     pub fn path_of(&self, source: &Source, client: &ClientConventions) -> Option<PathBuf> {
         let fetched = source.source_reference.and_then(|id| self.fetched.path(id));
         let far = || { source.source_reference }.and_then(|id| self.source_map.far_file(id));
-        { fetched.map(Path::to_owned).or_else(far) }.or_else(|| from_dap::path(source, client))
+        let fetched = fetched.map(Path::to_owned);
+        fetched
+            .or_else(|| from_dap::path(source, client))
+            .or_else(far)
     }
 
     /// Shows the progress of a download that takes long. The user can cancel it.

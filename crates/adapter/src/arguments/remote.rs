@@ -73,7 +73,7 @@ pub const ARGUMENTS: &[Row] = &[
         requests: Requests::Attach,
         shape: Shape::Text,
         default: None,
-        description: "Instead of a process of this machine, one behind a stub of gdb's remote protocol, such as gdbserver, QEMU or a debug probe: `HOST:PORT`, the path of a Unix socket, or `|COMMAND` that speaks the protocol on its input and output. `program` is then the file of the program on this machine, and `pid` a process to attach to on the other one.",
+        description: "Instead of a process of this machine, one behind a stub of gdb's remote protocol, such as gdbserver, QEMU or a debug probe: `HOST:PORT`, the path of a Unix socket, a serial device such as `/dev/ttyUSB0@115200`, or `|COMMAND` that speaks the protocol on its input and output. `program` is then the file of the program on this machine, and `pid` a process to attach to on the other one.",
         example: r#""board:1234""#,
         origin: Origin::Own,
         read: address,

@@ -1,5 +1,6 @@
 //! The `attach` request: takes over a running process, waits for one to start, or opens a core file.
 
+use super::back;
 use super::launch::{apply_common, begin, begin_post_mortem, check_place, not_entered};
 use crate::adapter::{Adapter, Phase};
 use crate::arguments::{AttachArguments, Target};
@@ -7,6 +8,7 @@ use crate::console::say;
 use crate::to_dap;
 use crate::to_dap::OrFail;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
+use dapple_dap::cancel::CancelToken;
 use dapple_dap::message::Empty;
 use dapple_dap::server::{
     ClientConventions, Context, Failure, LateProgress, Outbox, Progress, Responder,
@@ -16,9 +18,10 @@ use dapple_engine::attach::AttachOptions;
 use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::postmortem::CoreOptions;
 use dapple_engine::processes::{self, Awaited, RunningProcess};
-use dapple_engine::session::RemoteOptions;
+use dapple_engine::session::{GivingUp, RemoteOptions};
 use dapple_engine::{Error, Session, session};
 use std::convert::Infallible;
+use std::time::Duration;
 
 /// The most processes of one name that an error message lists.
 const MOST_LISTED: usize = 20;
@@ -71,7 +74,8 @@ pub fn attach(
         Target::Next(name) => wait_for(adapter, name, options, responder, outbox),
         Target::Remote(remote) => {
             let debug_info = options.debug_info;
-            match connect(adapter, *remote, debug_info, outbox, client) {
+            let cancelled = responder.cancelled();
+            match connect(adapter, *remote, debug_info, cancelled, outbox, client) {
                 Ok(()) => responder.respond(Empty),
                 Err(failure) => fail(adapter, failure, responder, outbox),
             }
@@ -96,27 +100,68 @@ pub fn attach(
     }
 }
 
-/// Connects to a stub.
+/// Connects to a stub, until the client cancels that or ends the session.
 fn connect(
     adapter: &mut Adapter,
     options: RemoteOptions,
     debug_info: DebugInfoOptions,
+    cancelled: &CancelToken,
     outbox: &Outbox,
     client: &ClientConventions,
 ) -> Result<(), Failure> {
-    let _progress = LateProgress::start(outbox, format!("Connecting to {}", options.address));
+    let title = format!("Connecting to {}", options.address);
+    let giving_up = GivingUp::default();
+    let [by_progress, by_request] = [giving_up.clone(), giving_up.clone()];
+    let progress = LateProgress::start_cancellable(outbox, title, move || by_progress.give_up());
     let events = adapter.engine_events.take();
     let events = events.ok_or_else(|| Failure::new("the session has ended; start a new one"))?;
-    let debuggee =
-        Session::connect_kept(options, debug_info, events, adapter.keep()).map_err(|error| {
-            match error {
-                Error::Connect { address, reason } => {
-                    Failure::new(format!("attach: `target` {address}: {reason}"))
-                }
-                other => to_dap::failure(&other),
-            }
-        })?;
+    let (given_up, keep) = (giving_up.clone(), adapter.keep());
+    let connected = on_cancellation(
+        cancelled,
+        || by_request.give_up(),
+        || Session::connect_kept(options, giving_up, debug_info, events, keep),
+    );
+    drop(progress);
+    if given_up.is_given_up() {
+        return Err(Failure::cancelled());
+    }
+    let debuggee = connected.map_err(|error| match error {
+        Error::Connect { address, reason } => {
+            Failure::new(format!("attach: `target` {address}: {reason}"))
+        }
+        other => to_dap::failure(&other),
+    })?;
+    if debuggee.runs_backwards() {
+        back::is_recorded(outbox);
+    }
     begin(adapter, debuggee, outbox, client)
+}
+
+/// Does `work`, and calls `give_up` on another thread when the client doesn't wait for it any more.
+fn on_cancellation<T>(
+    cancelled: &CancelToken,
+    give_up: impl FnOnce() + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    /// How often is looked whether it does.
+    const TICK: Duration = Duration::from_millis(50);
+    let (working, ended) = crossbeam_channel::bounded::<Infallible>(0);
+    std::thread::scope(|scope| {
+        let watch = move || {
+            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if cancelled.is_cancelled() {
+                    return give_up();
+                }
+            }
+        };
+        let watching = std::thread::Builder::new().name("cancellation".into());
+        if let Err(error) = watching.spawn_scoped(scope, watch) {
+            tracing::error!(%error, "no thread to wait for a cancellation");
+        }
+        let done = work();
+        drop(working);
+        done
+    })
 }
 
 fn open_core(adapter: &mut Adapter, core: &CoreOptions, outbox: &Outbox) -> Result<(), Failure> {

@@ -34,6 +34,9 @@ fn typed(
             Err(failure) => return Some(Err(failure)),
         };
         let said = debuggee.monitor(command.trim()).or_fail();
+        if said.is_ok() {
+            adapter.stub_commanded(context);
+        }
         return Some(said.map(|said| EvaluateResponse::new(said, 0)));
     }
     let words: Vec<&str> = arguments.expression.split_whitespace().collect();

@@ -6,6 +6,7 @@
 
 pub mod arrays;
 pub mod fixture;
+pub mod gdbserver;
 pub mod json_schema;
 pub mod listed;
 pub mod package;

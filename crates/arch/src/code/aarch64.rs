@@ -14,6 +14,7 @@ pub(super) fn decode(code: &[u8], at: u64) -> Option<Decoded> {
         length: 4,
         flow: flow(word, at),
         stack: stack(word),
+        is_conditional: false,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Instructions of 64-bit RISC-V, with compressed ones (RISC-V ISA Manual, volume 1, "RV64I", "C").
 
-use super::{Decoded, Flow, signed};
+use super::{Before, Decoded, Flow, Made, signed};
 use crate::Address;
 
 /// The return address, and the second register that may hold one (RISC-V ISA Manual, "Unconditional Jumps").
@@ -23,6 +23,7 @@ pub(super) fn decode(code: &[u8], at: u64) -> Option<Decoded> {
         length,
         flow,
         stack,
+        is_conditional: false,
     })
 }
 
@@ -66,10 +67,10 @@ fn flow(word: u32, at: u64) -> Flow {
                 | bits(word, 31, 1, 12);
             Flow::Branch(to(signed(offset, 13)))
         }
-        // ecall; ebreak, mret and the like. Those with a function read and write control registers.
+        // ecall; ebreak, sret and mret. Others wait, order accesses, or read and write control registers.
         0x73 => match word {
             0x0000_0073 => Flow::Kernel,
-            _ if word >> 12 & 7 == 0 => Flow::Other,
+            0x0010_0073 | 0x1020_0073 | 0x3020_0073 => Flow::Other,
             _ => Flow::Next,
         },
         _ => Flow::Next,
@@ -112,27 +113,30 @@ fn short_flow(word: u32, at: u64) -> Flow {
     }
 }
 
-/// The register in which an instruction makes an address of the code around it, and the address: `auipc`.
-pub(super) fn made(code: &[u8], at: u64) -> Option<(u32, u64)> {
-    let word = u32::from_le_bytes(*code.first_chunk()?);
-    let high = i64::from((word & 0xffff_f000).cast_signed());
-    (word & 0x7f == 0x17).then(|| (bits(word, 7, 5, 0), at.wrapping_add_signed(high)))
-}
-
-/// The flow of an instruction, given the address that the one before it has `made`: calls and jumps that go far are two instructions, `auipc` and
-/// `jalr`.
-pub(super) fn with_made(flow: Flow, code: &[u8], made: Option<(u32, u64)>) -> Flow {
-    let (Some((register, address)), Some(word)) = (made, code.first_chunk()) else {
-        return flow;
+/// Calls and jumps that go far are two instructions: `auipc` makes an address of the code around it, from which `jalr` goes.
+pub(super) fn follow(decoded: &mut Decoded, code: &[u8], before: &mut Before) {
+    let made = before.made.take();
+    let Some(word) = code.first_chunk() else {
+        return;
     };
     let word = u32::from_le_bytes(*word);
-    if word & 0x7f != 0x67 || bits(word, 15, 5, 0) != register {
-        return flow;
-    }
-    let target = Address(address.wrapping_add_signed(i64::from(word.cast_signed() >> 20)));
-    match LINKS.contains(&bits(word, 7, 5, 0)) {
-        true => Flow::Call(Some(target)),
-        false => Flow::Jump(Some(target)),
+    match (word & 0x7f, made) {
+        (0x17, _) => {
+            let high = i64::from((word & 0xffff_f000).cast_signed());
+            before.made = Some(Made {
+                register: bits(word, 7, 5, 0),
+                address: decoded.address.0.wrapping_add_signed(high),
+            });
+        }
+        (0x67, Some(made)) if bits(word, 15, 5, 0) == made.register => {
+            let low = i64::from(word.cast_signed() >> 20);
+            let target = Some(Address(made.address.wrapping_add_signed(low)));
+            decoded.flow = match LINKS.contains(&bits(word, 7, 5, 0)) {
+                true => Flow::Call(target),
+                false => Flow::Jump(target),
+            };
+        }
+        _ => (),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Instructions as assemblers encode them.
 
+mod arm;
+
 use super::*;
+use crate::Machine;
 
 /// Each instruction as an assembler writes it, the flow from 0x1000, and the change of the stack pointer.
 fn check(machine: Machine, cases: &[(&str, &[u8], Flow, Option<i64>)]) {

@@ -22,6 +22,7 @@ pub const fn controls(machine: Machine) -> &'static [(&'static str, u64)] {
         Machine::X86_64 => &[],
         Machine::Aarch64 => &[("fpsr", 32), ("fpcr", 32)],
         Machine::Riscv64 => &[("fflags", 32), ("frm", 32), ("fcsr", 32)],
+        Machine::Arm => &[("fpscr", 32)],
     }
 }
 
@@ -30,14 +31,56 @@ pub fn empty(machine: Machine) -> Vec<u8> {
     vec![0; CONTROLS + 8 * controls(machine).len()]
 }
 
-/// Where a register is in Dapple's own format, and its size.
-fn place(machine: Machine, number: u16) -> Option<(usize, usize)> {
+/// Where a register is in Dapple's own format.
+struct Place {
+    /// The offset of its bytes, and how many they are.
+    at: usize,
+    size: usize,
+    /// Which bits of these the register is: those of `mask`, moved up by `shift`.
+    shift: u32,
+    mask: u128,
+}
+
+impl Place {
+    fn whole(at: usize, size: usize) -> Place {
+        Place {
+            at,
+            size,
+            shift: 0,
+            mask: u128::MAX,
+        }
+    }
+
+    /// All bits of the bytes.
+    fn word(&self, state: &[u8]) -> Option<u128> {
+        let bytes = state.get(self.at..self.at + self.size)?;
+        let mut wide = [0; SIZE];
+        wide[..self.size].copy_from_slice(bytes);
+        Some(u128::from_le_bytes(wide))
+    }
+}
+
+fn place(machine: Machine, number: u16) -> Option<Place> {
     if machine.vectors().contains(&number) {
         let at = SIZE * usize::from(number - machine.vectors().start);
-        return Some((at, machine.vector_size()));
+        return Some(Place::whole(at, machine.vector_size()));
     }
     let index = usize::from(number.checked_sub(FIRST_CONTROL)?);
-    (index < controls(machine).len()).then_some((CONTROLS + 8 * index, 8))
+    if index >= controls(machine).len() {
+        return None;
+    }
+    let word = |index| Place::whole(CONTROLS + 8 * index, 8);
+    // Only fcsr is stored: the other two are its lowest bits (RISC-V ISA Manual, "Floating-Point Control and Status Register").
+    let (shift, mask) = match (machine, index) {
+        (Machine::Riscv64, 0) => (0, 0x1f),
+        (Machine::Riscv64, 1) => (5, 0x7),
+        _ => return Some(word(index)),
+    };
+    Some(Place {
+        shift,
+        mask,
+        ..word(2)
+    })
 }
 
 /// Whether the state has a register.
@@ -56,11 +99,9 @@ pub fn bits(machine: Machine, state: &[u8], number: u16) -> Result<u128, &'stati
     if machine == Machine::X86_64 {
         return extended::bits(state, number);
     }
-    let (at, size) = place(machine, number).ok_or(MISSING)?;
-    let bytes = state.get(at..at + size).ok_or(MISSING)?;
-    let mut wide = [0; SIZE];
-    wide[..size].copy_from_slice(bytes);
-    Ok(u128::from_le_bytes(wide))
+    let place = place(machine, number).ok_or(MISSING)?;
+    let word = place.word(state).ok_or(MISSING)?;
+    Ok(word >> place.shift & place.mask)
 }
 
 /// Changes the value of a register.
@@ -76,9 +117,15 @@ pub fn set_bits(
     if machine == Machine::X86_64 {
         return extended::set_bits(state, number, value);
     }
-    let (at, size) = place(machine, number).ok_or(MISSING)?;
-    let there = state.get_mut(at..at + size).ok_or(MISSING)?;
-    there.copy_from_slice(&value.to_le_bytes()[..size]);
+    let place = place(machine, number).ok_or(MISSING)?;
+    let mut word = place.word(state).ok_or(MISSING)?;
+    if value & !place.mask != 0 {
+        return Err("doesn't have that many bits");
+    }
+    word &= !(place.mask << place.shift);
+    word |= value << place.shift;
+    let there = &mut state[place.at..place.at + place.size];
+    there.copy_from_slice(&word.to_le_bytes()[..place.size]);
     Ok(())
 }
 
@@ -128,6 +175,31 @@ pub fn is_flags(machine: Machine, number: u16) -> bool {
 mod tests {
     use super::*;
 
+    /// A value that fits in each register, other than that of its neighbours.
+    fn small(number: u16) -> u128 {
+        match number.checked_sub(FIRST_CONTROL) {
+            None => number.into(),
+            Some(index) => u128::from(index) + 3,
+        }
+    }
+
+    #[test]
+    fn parts_of_a_word_of_control_agree_with_it() {
+        let machine = Machine::Riscv64;
+        let [fflags, frm, fcsr] = [0, 1, 2].map(|index| FIRST_CONTROL + index);
+        let mut state = empty(machine);
+        let all = |state: &[u8]| [fflags, frm, fcsr].map(|it| bits(machine, state, it));
+        set_bits(machine, &mut state, fcsr, 0x23).expect("set");
+        assert_eq!(all(&state), [Ok(3), Ok(1), Ok(0x23)]);
+        set_bits(machine, &mut state, frm, 2).expect("set");
+        assert_eq!(all(&state), [Ok(3), Ok(2), Ok(0x43)]);
+        set_bits(machine, &mut state, fflags, 0x1f).expect("set");
+        assert_eq!(all(&state), [Ok(0x1f), Ok(2), Ok(0x5f)]);
+        let refused = set_bits(machine, &mut state, frm, 9);
+        assert_eq!(refused, Err("doesn't have that many bits"));
+        assert_eq!(all(&state), [Ok(0x1f), Ok(2), Ok(0x5f)]);
+    }
+
     #[test]
     fn what_is_set_is_read_again() {
         for machine in [Machine::Aarch64, Machine::Riscv64] {
@@ -135,10 +207,10 @@ mod tests {
             let numbers = machine.vectors().chain(FIRST_CONTROL..FIRST_CONTROL + 2);
             for number in numbers.clone() {
                 assert!(has(machine, number));
-                set_bits(machine, &mut state, number, number.into()).expect("set");
+                set_bits(machine, &mut state, number, small(number)).expect("set");
             }
             for number in numbers {
-                assert_eq!(bits(machine, &state, number), Ok(number.into()));
+                assert_eq!(bits(machine, &state, number), Ok(small(number)));
             }
             let mut all = vectors(machine, &state).expect("whole");
             assert_eq!(all[31], u128::from(machine.vectors().end - 1));

@@ -5,7 +5,7 @@
 //! nothing to set.
 
 use super::Registers;
-use crate::{Address, Machine};
+use crate::{Address, InstructionSet, Machine};
 use iced_x86::Register;
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +89,13 @@ pub mod others {
     /// 1 if that is known.
     pub const HAS_THREAD_POINTER: usize = 35;
 }
+
+/// Among the flags of arm: the processor decodes T32 (Arm Architecture Reference Manual, B1.3.3).
+const THUMB: u64 = 1 << 5;
+/// The same on M profiles, where it is always set.
+const THUMB_OF_M: u64 = 1 << 24;
+/// How far a conditional block has been executed (`IT`).
+const BLOCK: u64 = 0b11 << 25 | 0b11_1111 << 10;
 
 /// A thread's general registers, segment registers and system call number (`orig_rax`), in the kernel's layout.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -195,6 +202,37 @@ impl UserRegisters {
         }
     }
 
+    /// The instruction set by which the processor decodes.
+    pub fn instruction_set(&self) -> InstructionSet {
+        match self.1 {
+            Machine::Arm if self.flags() & (THUMB | THUMB_OF_M) != 0 => InstructionSet::Thumb,
+            machine => machine.into(),
+        }
+    }
+
+    /// The state of the block of instructions that `it` has made conditional, ITSTATE in Arm's manual: the condition of the next one in the upper four
+    /// bits. 0: the thread is in none.
+    pub fn conditional_block(&self) -> u32 {
+        match self.1 {
+            Machine::Arm => (self.flags() >> 8 & 0xfc | self.flags() >> 25 & 3) as u32,
+            _ => 0,
+        }
+    }
+
+    /// Has an arm processor decode by the instruction set at its program counter. Those with an M profile have only one.
+    pub fn set_instruction_set(&mut self, set: InstructionSet) {
+        let flags = self.other(others::FLAGS);
+        if self.1 != Machine::Arm {
+            return;
+        }
+        let flags = match (flags & THUMB_OF_M, set) {
+            (0, InstructionSet::Thumb) => flags & !BLOCK | THUMB,
+            (0, _) => flags & !BLOCK & !THUMB,
+            _ => flags & !BLOCK,
+        };
+        self.set_other(others::FLAGS, flags);
+    }
+
     /// Sets the stack pointer.
     pub fn set_sp(&mut self, sp: u64) {
         self.set(self.1.sp(), sp);
@@ -270,7 +308,8 @@ impl UserRegisters {
     /// Where the function returns to that [`UserRegisters::begin_function`] is for, and where its caller has made `room` for a result in memory. On
     /// x86-64, both are passed otherwise.
     pub fn set_return_to(&mut self, back: Address, room: Option<Address>) {
-        /// The register for the address of a result in memory (Procedure Call Standard for the Arm 64-bit Architecture, §6.9).
+        /// The register for the address of a result in memory (Procedure Call Standard for the Arm 64-bit Architecture, §6.9). On the others it
+        /// is the first argument.
         const X8: u16 = 8;
         if let Some(link) = self.1.link() {
             self.set(link, back.0);

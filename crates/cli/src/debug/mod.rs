@@ -177,7 +177,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", conflicts_with = "attach")]
     pub core: Option<PathBuf>,
 
-    /// Debug what is behind a stub, such as gdbserver or QEMU: HOST:PORT, unix:PATH, or |COMMAND; PROGRAM is its file on this machine
+    /// Debug what is behind a stub, such as gdbserver or QEMU: HOST:PORT, unix:PATH, /dev/DEVICE[@SPEED], or |COMMAND; PROGRAM is its file on this machine
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["attach", "core", "launch", "attach_with"])]
     pub target: Option<String>,
 

@@ -54,7 +54,10 @@ pub fn of_process(pid: i32, values: Values) -> Known {
             command: command.map(|line| Plain::line(&line, COMMAND)),
             command_is_cut: false,
         },
-        entry: entry(&std::fs::read(format!("/proc/{pid}/auxv")).unwrap_or_default()),
+        entry: AuxiliaryVector::here(
+            &std::fs::read(format!("/proc/{pid}/auxv")).unwrap_or_default(),
+        )
+        .entry,
         mappings: system_files::mappings(id),
         loaded: BTreeMap::new(),
     }
@@ -86,14 +89,10 @@ pub fn of_core(file: &Path, values: Values) -> Known {
         known.subject.command = Some(Plain::line(&notes.command, COMMAND));
         known.subject.command_is_cut = notes.command.len() >= CORE_COMMAND;
     }
-    known.entry = entry(&notes.auxiliary);
+    known.entry = AuxiliaryVector::parse(notes.machine, &notes.auxiliary).entry;
     known.mappings = core.mappings();
     known.loaded = loaded_files(&core);
     known
-}
-
-fn entry(auxiliary: &[u8]) -> Option<u64> {
-    AuxiliaryVector::parse(auxiliary).entry
 }
 
 /// The ELF files of which the core file has the beginning.

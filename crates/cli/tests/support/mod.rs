@@ -2,6 +2,8 @@
 
 pub mod elsewhere;
 pub mod full_screen;
+#[path = "../../../adapter/tests/support/gdbserver.rs"]
+pub mod gdbserver;
 pub mod mcp;
 pub mod moody;
 pub mod raw;

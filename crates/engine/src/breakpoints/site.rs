@@ -689,6 +689,10 @@ fn strike(guardian: &mut Option<Guardian>, note: Option<Note>) {
 }
 
 impl Memory for PatchedMemory {
+    fn address_size(&self) -> u64 {
+        self.process.machine().address_size()
+    }
+
     fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         PatchedMemory::read_some(self, address, buffer)
     }

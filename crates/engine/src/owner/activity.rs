@@ -5,6 +5,7 @@
 //! handle differently, this module has a method with an arm for each activity.
 
 use super::Owner;
+use super::backwards::Backwards;
 use super::inferior_calls::InferiorCall;
 use super::stepping::Stepping;
 use super::travel::Travel;
@@ -24,20 +25,22 @@ pub(super) enum Activity {
     Call(InferiorCall),
     /// A search in the past.
     Travel(Box<Travel>),
+    /// The process runs backwards, behind a stub that can do that.
+    Backwards(Box<Backwards>),
 }
 
 impl Activity {
     pub(super) fn step(&self) -> Option<&Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Await(_) | Activity::Call(_) | Activity::Travel(_) => None,
+            _ => None,
         }
     }
 
     pub(super) fn step_mut(&mut self) -> Option<&mut Stepping> {
         match self {
             Activity::Step(step) => Some(step),
-            Activity::Free | Activity::Await(_) | Activity::Call(_) | Activity::Travel(_) => None,
+            _ => None,
         }
     }
 
@@ -75,14 +78,14 @@ impl Activity {
     pub(super) fn call(&self) -> Option<&InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => None,
+            _ => None,
         }
     }
 
     pub(super) fn call_mut(&mut self) -> Option<&mut InferiorCall> {
         match self {
             Activity::Call(call) => Some(call),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => None,
+            _ => None,
         }
     }
 
@@ -101,7 +104,7 @@ impl Owner {
     pub(super) fn search(&self) -> Option<&Travel> {
         match &self.activity {
             Activity::Travel(travel) => Some(travel),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => None,
+            _ => None,
         }
     }
 
@@ -109,7 +112,7 @@ impl Owner {
     pub(super) fn search_mut(&mut self) -> Option<&mut Travel> {
         match &mut self.activity {
             Activity::Travel(travel) => Some(travel),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Call(_) => None,
+            _ => None,
         }
     }
 
@@ -127,6 +130,30 @@ impl Owner {
     /// A search begins, or goes on.
     pub(super) fn begin_travel(&mut self, travel: impl Into<Box<Travel>>) {
         self.activity = Activity::Travel(travel.into());
+    }
+
+    /// What the process runs backwards for, if it does.
+    pub(super) fn backwards(&self) -> Option<&Backwards> {
+        match &self.activity {
+            Activity::Backwards(backwards) => Some(backwards),
+            _ => None,
+        }
+    }
+
+    /// As [`Owner::backwards`], to be changed.
+    pub(super) fn backwards_mut(&mut self) -> Option<&mut Backwards> {
+        match &mut self.activity {
+            Activity::Backwards(backwards) => Some(backwards),
+            _ => None,
+        }
+    }
+
+    /// The process runs backwards from now on, or no more.
+    pub(super) fn set_running_backwards(&mut self, backwards: Option<Backwards>) {
+        self.activity = match backwards {
+            Some(backwards) => Activity::Backwards(Box::new(backwards)),
+            None => Activity::Free,
+        };
     }
 
     /// Whether a function of the program is being called.
@@ -165,7 +192,11 @@ impl Owner {
     pub(super) fn activity_notices(&mut self, event: WaitEvent) {
         match &self.activity {
             Activity::Call(_) => self.noticed_in_call(event),
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {}
+            Activity::Free
+            | Activity::Step(_)
+            | Activity::Await(_)
+            | Activity::Travel(_)
+            | Activity::Backwards(_) => {}
         }
     }
 
@@ -181,9 +212,11 @@ impl Owner {
                 None
             }
             // What ends a step is decided once all threads have stopped: another thread's stop ends it, too.
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {
-                Some(reason)
-            }
+            Activity::Free
+            | Activity::Step(_)
+            | Activity::Await(_)
+            | Activity::Travel(_)
+            | Activity::Backwards(_) => Some(reason),
         }
     }
 
@@ -195,6 +228,12 @@ impl Owner {
                 true
             }
             Activity::Travel(_) => self.travel_stopped(),
+            Activity::Backwards(_) => {
+                if self.is_to_report() {
+                    self.end_backwards();
+                }
+                false
+            }
             Activity::Free | Activity::Step(_) | Activity::Await(_) => false,
         }
     }
@@ -209,7 +248,8 @@ impl Owner {
             | Activity::Step(_)
             | Activity::Await(_)
             | Activity::Call(_)
-            | Activity::Travel(_) => {}
+            | Activity::Travel(_)
+            | Activity::Backwards(_) => {}
         }
     }
 
@@ -218,9 +258,11 @@ impl Owner {
         match &self.activity {
             Activity::Call(_) => self.executed_in_call(thread),
             // The step has ended with the old program.
-            Activity::Free | Activity::Step(_) | Activity::Await(_) | Activity::Travel(_) => {
-                self.release(thread);
-            }
+            Activity::Free
+            | Activity::Step(_)
+            | Activity::Await(_)
+            | Activity::Travel(_)
+            | Activity::Backwards(_) => self.release(thread),
         }
     }
 
@@ -232,9 +274,8 @@ impl Owner {
             | Activity::Step(_)
             | Activity::Await(_)
             | Activity::Call(_)
-            | Activity::Travel(_) => {
-                self.run_on(thread, How::Continue);
-            }
+            | Activity::Travel(_)
+            | Activity::Backwards(_) => self.run_on(thread, How::Continue),
         }
     }
 

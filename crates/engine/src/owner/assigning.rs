@@ -321,10 +321,11 @@ impl Owner {
         let pending = pieces.iter().rposition(|(at, _)| *at == address);
         let before = match pending.map(|index| pieces.remove(index).1) {
             Some(bytes) => extract_bits(&bytes, 0, 64) as u64,
-            None => self.memory().read_u64(address).map_err(no_memory)?,
+            None => self.memory().read_address(address).map_err(no_memory)?,
         };
         let after = merge(before.into()) as u64;
-        pieces.push((address, after.to_le_bytes().to_vec()));
+        let size = self.memory().address_size() as usize;
+        pieces.push((address, after.to_le_bytes()[..size].to_vec()));
         Ok(())
     }
 

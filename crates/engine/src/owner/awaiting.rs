@@ -231,7 +231,7 @@ impl Owner {
         };
         let step = match &self.activity {
             Activity::Await(stepping) | Activity::Step(stepping) => &stepping.step,
-            Activity::Free | Activity::Call(_) | Activity::Travel(_) => return,
+            _ => return,
         };
         let watched = |it: &Activation| it.discriminant.0 == slot.address;
         let Some(state) = step.find_activation(watched).map(|it| it.state) else {

@@ -21,6 +21,9 @@ use dapple_inspect::inspect::Inspect;
 use dapple_inspect::values::{Reader, Value};
 use dapple_symbols::functions::SourcePosition;
 
+/// Why a breakpoint's condition isn't evaluated while the program runs backwards.
+pub(super) const BACKWARDS: &str = "it calls a function, which the program can't do backwards";
+
 /// The reason, for the user, why an expression of a breakpoint can't call a function during another inferior call.
 pub(super) const WITHIN_CALL: &str = "it calls a function, in a function that is called";
 

@@ -4,7 +4,7 @@
 //! and messages are parsed once for each address, and evaluated in the innermost frame only.
 
 use super::Owner;
-use super::breakpoint_calls::{Ask, WITHIN_CALL, reason_of};
+use super::breakpoint_calls::{Ask, BACKWARDS, WITHIN_CALL, reason_of};
 use crate::breakpoints::condition::Here;
 use crate::breakpoints::log::Message;
 use crate::breakpoints::model::{Model, Place};
@@ -185,7 +185,8 @@ impl Owner {
         match act {
             Act::GoOn => {}
             Act::Stop => stopping.push(id),
-            Act::Log(_) | Act::LogCalling if self.is_travelling() => {}
+            Act::Log(_) | Act::LogCalling
+                if self.is_travelling() || self.is_running_backwards() => {}
             Act::Log(Message { text, values }) => self.tell(Event::Logged(Logged {
                 breakpoint: id,
                 thread,
@@ -196,6 +197,10 @@ impl Owner {
             Act::Undecided(reason) => {
                 stopping.push(id);
                 why.get_or_insert(reason);
+            }
+            Act::Call if self.is_running_backwards() => {
+                stopping.push(id);
+                why.get_or_insert(format!("its condition can't be evaluated: {BACKWARDS}"));
             }
             Act::Call if self.is_calling() => {
                 stopping.push(id);

@@ -184,9 +184,12 @@ fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook, Address)> 
         hooks.extend(places.map(|symbol| {
             let start = module.to_process(symbol.address);
             let at = match hook {
-                Hook::GivesUp => {
-                    uncaught::terminate_target(module.module.machine(), start, symbol.size, memory)
-                }
+                Hook::GivesUp => uncaught::terminate_target(
+                    module.module.instruction_set(symbol.address),
+                    start,
+                    symbol.size,
+                    memory,
+                ),
                 _ => None,
             };
             (hook, at.unwrap_or(start))
@@ -283,7 +286,7 @@ impl Owner {
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }
             Hook::RethrowPointer => {
-                let pointer = self.memory().read_u64(argument(0)?).ok()?;
+                let pointer = self.memory().read_address(argument(0)?).ok()?;
                 let object = self.space().of_object(Address(pointer))?;
                 self.thrown(thread, object, ExceptionKind::Rethrow)?
             }

@@ -89,10 +89,10 @@ impl Owner {
     fn code_in(&self, slot: &Slot, module: &LoadedModule) -> Option<Address> {
         let value = self
             .memory()
-            .read_u64(module.to_process(slot.address))
+            .read_address(module.to_process(slot.address))
             .ok()?;
         let unbound = [slot.initial, slot.initial.wrapping_add(module.bias)];
-        let target = Address(value);
+        let target = self.process().machine().code_address(value);
         let there = self.modules().at(target)?;
         let is_stub = there.module.section_at(there.to_file(target));
         let is_stub = is_stub.is_some_and(|name| name.contains("plt"));

@@ -19,6 +19,7 @@ use super::activity::Activity;
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
+use dapple_arch::InstructionSet;
 use dapple_arch::code::decode;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::calls::{Call, CallOptions, CallThreads, MOST_LEFT, PreparedCall, Returned};
@@ -247,7 +248,11 @@ impl Owner {
         let entry = program.to_process(program.module.entry());
         let mut code = [0; 16];
         let length = self.memory().read_some(entry, &mut code);
-        let first = decode(self.process().machine(), &code[..length], entry);
+        let first = decode(
+            self.modules().instruction_set(entry),
+            &code[..length],
+            entry,
+        );
         let first = first.ok_or("the program's entry point can't be read")?;
         Ok(first.next())
     }
@@ -301,8 +306,16 @@ impl Owner {
         }
         let mut registers = saved.registers;
         let vectors = laid.vectors.len() as u64;
+        let machine = registers.machine();
+        let code = machine.code_address(code.0);
         registers.begin_function(code, laid.sp, &laid.integers, vectors);
-        registers.set_return_to(back, laid.room);
+        registers.set_instruction_set(self.modules().instruction_set(code));
+        // A return goes to the instruction set that the lowest bit says.
+        let returns_to = match self.modules().instruction_set(back) {
+            InstructionSet::Thumb => back.offset(1),
+            _ => back,
+        };
+        registers.set_return_to(returns_to, laid.room);
         self.set_registers(thread, registers);
         self.activity = Activity::Call(InferiorCall {
             thread,

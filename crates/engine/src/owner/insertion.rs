@@ -58,7 +58,13 @@ impl Owner {
         &mut self,
         wanted: &[InstructionBreakpoint],
     ) -> Vec<BreakpointState> {
-        let ids = self.breakpoints.set_addresses(wanted);
+        // What a pointer to a function has may say more than the address of the code.
+        let machine = self.process().machine();
+        let mut wanted = wanted.to_vec();
+        for one in &mut wanted {
+            one.address = machine.code_address(one.address.0);
+        }
+        let ids = self.breakpoints.set_addresses(&wanted);
         self.arm_and_answer(&ids)
     }
 
@@ -160,10 +166,10 @@ impl Owner {
     /// `None`: an instruction begins at the address, or that can't be found out.
     fn inside_of_instruction(&self, address: Address) -> Option<Refusal> {
         let module = self.modules().at(address)?;
-        let machine = module.module.machine();
         let file = module.to_file(address);
         let row = module.module.row_at(file).map(|row| row.range.start);
         let symbol = || module.module.symbol_at(file).map(|symbol| symbol.address);
+        let set = module.module.instruction_set(file);
         let start = row.or_else(symbol).filter(|start| *start <= file)?;
         let mut at = module.to_process(start);
         if address.0 - at.0 > FARTHEST {
@@ -172,7 +178,7 @@ impl Owner {
         while at < address {
             let mut code = [0; 16];
             let length = self.memory().read_some(at, &mut code);
-            let next = decode(machine, code.get(..length)?, at)?.next();
+            let next = decode(set, code.get(..length)?, at)?.next();
             if next > address {
                 return Some(Refusal::inside(address, at, next));
             }

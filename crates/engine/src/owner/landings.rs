@@ -41,15 +41,43 @@ impl Owner {
     pub(super) fn leap(&self, registers: &UserRegisters) -> Option<Leap> {
         let pc = registers.pc();
         if self.modules().iter().any(|m| m.landing_hook() == Some(pc)) {
+            let to = match registers.machine() {
+                Machine::Arm => Some(self.landing_pad_of_arm(registers)?),
+                _ => registers.argument(1).map(Address),
+            };
             return Some(Leap {
                 how: Landing::Thrown,
-                to: registers.argument(1).map(Address),
+                to,
             });
         }
         self.is_at_jump_hook(pc).then(|| Leap {
             how: Landing::Jumped,
             to: self.jump_target(registers),
         })
+    }
+
+    /// The landing pad that the program counter is set to. `None`: another register is set, or to where a frame returns, of each frame that the
+    /// exception passes.
+    fn landing_pad_of_arm(&self, registers: &UserRegisters) -> Option<Address> {
+        /// `_UVRSC_CORE`: the general registers.
+        const GENERAL: u64 = 0;
+        let machine = registers.machine();
+        let is_pc = registers.argument(1) == Some(GENERAL)
+            && registers.argument(2) == Some(machine.pc().into());
+        if !is_pc {
+            return None;
+        }
+        // The fifth argument is on the stack.
+        let memory = self.memory();
+        let value = memory.read_address(Address(registers.sp())).ok()?;
+        let target = machine.code_address(memory.read_address(Address(value)).ok()?);
+        let module = self.modules().at(target)?;
+        let file = module.to_file(target);
+        let table = module.module.exception_table(file).ok()??;
+        let pads = table.call_sites.iter();
+        let mut pads = pads.filter_map(|site| site.landing_pad.as_ref());
+        pads.any(|pad| module.module.machine().code_address(pad.address.0).0 == file.0)
+            .then_some(target)
     }
 
     pub(super) fn is_at_jump_hook(&self, pc: Address) -> bool {
@@ -61,6 +89,7 @@ impl Owner {
     fn jump_target(&self, registers: &UserRegisters) -> Option<Address> {
         let fields = jump_buffer(registers.machine());
         let targets = self.jump_buffer(registers, fields.pc)?;
+        let targets = targets.map(|target| registers.machine().code_address(target.0));
         let is_code = |target: &Address| self.modules().at(*target).is_some();
         targets.into_iter().find(is_code)
     }
@@ -75,7 +104,7 @@ impl Owner {
     /// (`PTR_MANGLE`); and as it is, for musl. `None`: memory can't be read.
     fn jump_buffer(&self, registers: &UserRegisters, field: i64) -> Option<[Address; 2]> {
         let buffer = Address(registers.argument(0)?);
-        let kept = self.memory().read_u64(buffer.offset(field)).ok()?;
+        let kept = self.memory().read_address(buffer.offset(field)).ok()?;
         let decoded = match registers.machine() {
             Machine::X86_64 => {
                 let block = Address(registers.to_dwarf().thread_pointer()?);
@@ -94,7 +123,7 @@ impl Owner {
             let symbol = module.module.symbol_named("__pointer_chk_guard")?;
             Some(module.to_process(symbol.address))
         });
-        self.memory().read_u64(at?).ok()
+        self.memory().read_address(at?).ok()
     }
 
     /// Called when a thread is at a landing hook. If the thread has frames whose end has to be noticed, inserts a site where it will land, to

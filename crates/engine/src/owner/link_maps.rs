@@ -151,7 +151,7 @@ fn lists(first: Address, memory: &dyn Memory) -> Option<Vec<Address>> {
         if u32::from_le_bytes(version) < EXTENDED {
             break;
         }
-        match memory.read_u64(list.offset(40)) {
+        match memory.read_address(memory.place_behind(list, 5)) {
             Ok(next) if next != 0 => list = Address(next),
             _ => break,
         }
@@ -162,7 +162,7 @@ fn lists(first: Address, memory: &dyn Memory) -> Option<Vec<Address>> {
 
 fn state(list: Address, memory: &dyn Memory) -> Option<State> {
     let mut state = [0; 4];
-    memory.read(list.offset(24), &mut state).ok()?;
+    memory.read(memory.place_behind(list, 3), &mut state).ok()?;
     Some(match u32::from_le_bytes(state) {
         0 => State::Consistent,
         1 => State::Adding,
@@ -171,7 +171,10 @@ fn state(list: Address, memory: &dyn Memory) -> Option<State> {
 }
 
 fn first(list: Address, memory: &dyn Memory) -> Option<Address> {
-    memory.read_u64(list.offset(8)).ok().map(Address)
+    memory
+        .read_address(memory.place_behind(list, 1))
+        .ok()
+        .map(Address)
 }
 
 /// Appends the entries from `at` on to `maps`. `None`: an entry can't be read.
@@ -186,11 +189,13 @@ fn follow(mut at: Address, memory: &dyn Memory, maps: &mut Vec<LinkMap>) -> Opti
 
 /// The entry at `at`, and the address of the next one (0: there is none). `None`: it can't be read.
 fn read(at: Address, memory: &dyn Memory) -> Option<(LinkMap, Address)> {
+    let size = memory.address_size().min(8) as usize;
     let mut entry = [0; 32];
-    memory.read(at, &mut entry).ok()?;
+    memory.read(at, &mut entry[..4 * size]).ok()?;
     let word = |index: usize| {
-        let bytes = entry[index * 8..][..8].try_into();
-        bytes.map(u64::from_le_bytes).unwrap_or(0)
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(&entry[index * size..][..size]);
+        u64::from_le_bytes(word)
     };
     let map = LinkMap {
         at,

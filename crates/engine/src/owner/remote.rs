@@ -10,7 +10,7 @@ use crossbeam_channel::Sender;
 use dapple_target::linux::output::Output;
 use dapple_target::process::Process;
 use dapple_target::process_info::{ProcessInfo, Start};
-use dapple_target::remote::{self, RemoteOptions};
+use dapple_target::remote::{self, GivingUp, RemoteOptions};
 use dapple_target::stream::Stream;
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ impl Owner {
     /// Connects to a stub. All threads of its process are stopped when this returns.
     pub(crate) fn connect(
         options: &RemoteOptions,
+        giving_up: &GivingUp,
         debug_info: DebugInfoOptions,
         events: Sender<Event>,
         queue: CommandQueue,
@@ -38,7 +39,8 @@ impl Owner {
             address: options.address.to_string(),
             reason,
         };
-        let connected = remote::connect(options, Arc::clone(&queue.waker)).map_err(refuse)?;
+        let connected =
+            remote::connect(options, giving_up, Arc::clone(&queue.waker)).map_err(refuse)?;
         let console = vec![(Stream::Stdout, connected.console.into())];
         let output = Output::start(console, &event::output_to(&events), queue.wakes())
             .map_err(|e| refuse(format!("its output can't be read: {e}")))?;
@@ -47,7 +49,7 @@ impl Owner {
         let parts = Parts {
             debuggee: Debuggee {
                 start: Start::Remote,
-                of_launched: false,
+                of_launched: connected.of_launched,
                 forbids_calls: false,
             },
             stops: Stops::at_rest(leader, &connected.threads),
@@ -66,7 +68,7 @@ impl Owner {
             pid: leader.0,
             program: owner.process().running_executable(),
             start: Start::Remote,
-            of_launched: false,
+            of_launched: connected.of_launched,
             stopped: false,
         };
         owner.load_program(&info.program);

@@ -13,6 +13,7 @@ use dapple_arch::decision::Truth;
 use dapple_arch::emulate::emulate;
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::linux::guardian::Guardian;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::process::Process;
@@ -28,6 +29,10 @@ impl Owner {
 
     /// Inserts a site for `reason`, or adds the reason to the site that is at `address` already.
     pub(super) fn insert_site(&mut self, address: Address, reason: Reason) -> io::Result<()> {
+        if self.process().machine() == Machine::Arm {
+            let set = self.modules().instruction_set(address);
+            self.process().set_instruction_set(address, set);
+        }
         self.memory.insert(address, reason)
     }
 

@@ -4,6 +4,7 @@ use super::Owner;
 use crate::step::begin_of_statement;
 use crate::step::code::is_linkage_stub;
 use crate::{Address, ThreadId};
+use dapple_arch::code;
 use dapple_arch::instructions::{LONGEST, decode, does_nothing, is_call};
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::frame::Frame;
@@ -19,6 +20,8 @@ use std::sync::Arc;
 
 /// How many frames are searched at most for one with lines.
 const MOST_FRAMES: usize = 64;
+/// The most frames that are searched for one of those in which a step back looks for lines.
+const MOST_SEARCHED: usize = 256;
 /// From which bit the number of a line says in how many inlined calls it is.
 const DEPTH: u32 = 48;
 /// The most jumps from a call to the function that it calls.
@@ -49,7 +52,7 @@ pub(super) struct Places {
     /// The function has called itself.
     pub(super) is_recursive: bool,
     /// They are lines or statements.
-    by_line: bool,
+    pub(super) by_line: bool,
     /// Those that are calls, from which the search goes on in the function that is called.
     calls: FxHashSet<Address>,
 }
@@ -59,6 +62,13 @@ impl Places {
     pub(super) fn is_only_call(&self, at: Address) -> bool {
         self.calls.contains(&at) && self.all.get(&at) == Some(&at.0)
     }
+}
+
+/// Which of the frames is at which line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) frame: usize,
+    pub(super) line: u64,
 }
 
 /// Whether the source of a frame is there.
@@ -210,6 +220,33 @@ impl Owner {
         code.map(|code| code.ranges()).unwrap_or_default()
     }
 
+    /// The call to which a function returns at an address.
+    pub(super) fn call_before(&self, back: Address) -> Option<Address> {
+        let at = back.offset(-1);
+        let code = code_at(self.modules().at(at)?, at)?;
+        self.instruction_around(&code, at)
+    }
+
+    /// The line that a thread is at, or that has called what it is in, if that is one of those of the places.
+    pub(super) fn line_among(&mut self, thread: ThreadId, places: &Places) -> Option<Line> {
+        let mut frames = self.frames_now(thread).take(MOST_SEARCHED);
+        let (frame, pc) = frames.find_map(|frame| {
+            let cfa = frame.physical.cfa?;
+            let index = places.frames.iter().position(|frame| *frame == cfa)?;
+            Some((index, frame.physical.lookup))
+        })?;
+        let before = places.all.iter().filter(|(at, _)| **at <= pc);
+        let lines = before.filter(|(at, _)| !places.is_only_call(**at));
+        let (_, line) = lines.max_by_key(|(at, _)| **at)?;
+        Some(Line { frame, line: *line })
+    }
+
+    /// Which of the frames is a thread's innermost one.
+    pub(super) fn frame_of(&mut self, thread: ThreadId, places: &Places) -> Option<usize> {
+        let cfa = self.frames_now(thread).next()?.physical.cfa?;
+        places.frames.iter().position(|frame| *frame == cfa)
+    }
+
     /// The instruction of a function's code that has the byte at this address.
     fn instruction_around(&self, code: &Code<'_>, at: Address) -> Option<Address> {
         let range = code
@@ -303,13 +340,10 @@ impl Owner {
     ) -> impl Iterator<Item = Address> + use<> {
         let mut code = vec![0; (range.end.0 - range.start.0) as usize];
         let length = self.memory().read_some(range.start, &mut code);
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let address = range.start.offset(at as i64);
-            let instruction = decode(address, code.get(at..length)?)?;
-            at += instruction.len();
-            Some(address)
-        })
+        code.truncate(length);
+        let set = self.modules().instruction_set(range.start);
+        let all = code::Instructions::flows(set, &code, range.start);
+        all.map(|it| it.address).collect::<Vec<_>>().into_iter()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{Address, ThreadId};
 use dapple_arch::Machine;
 use dapple_arch::code::{self, Flow};
 use dapple_arch::instructions::decode;
+use dapple_inspect::inspect::Inspect;
 use dapple_target::process::Resume;
 use dapple_target::wait_event::What;
 use iced_x86::FlowControl;
@@ -57,7 +58,7 @@ impl Owner {
         let (code, length) = self.code_at(at);
         let machine = self.process().machine();
         if machine != Machine::X86_64 {
-            let decoded = code::decode(machine, &code[..length], at);
+            let decoded = code::decode(self.modules().instruction_set(at), &code[..length], at);
             return decoded.is_some_and(|it| it.flow == Flow::Next);
         }
         let instruction = decode(at, &code[..length]);

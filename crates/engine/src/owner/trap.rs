@@ -317,6 +317,9 @@ impl Owner {
         site: Address,
         mut registers: UserRegisters,
     ) -> Past {
+        if self.is_running_backwards() {
+            return Past::OnlyAlone;
+        }
         let entry = self.way_past(site);
         let entry = entry.or_else(|| Some(self.copy_at(site)?.start));
         if let Some(entry) = entry {

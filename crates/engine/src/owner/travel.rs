@@ -16,16 +16,13 @@ use super::past_jumps::Ahead;
 use super::repeated_lines::Repeats;
 use super::same_memory::Differences;
 use super::spans::Span;
-use super::step_back::{Places, StepBack};
+use super::step_back::{Line, Places, StepBack};
 use crate::breakpoints::site::Reason;
 use crate::event::{Stop, StopReason};
 use crate::{Address, Error, ThreadId};
 use dapple_target::process::Process;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// The most frames that are searched for one of those in which a step back looks for lines.
-const MOST_FRAMES: usize = 256;
 
 /// A search.
 #[derive(Debug)]
@@ -79,13 +76,6 @@ pub(super) enum Goal {
     Write(Box<Wanted>),
 }
 
-/// Which of the frames is at which line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Line {
-    frame: usize,
-    line: u64,
-}
-
 /// Where a run ends.
 #[derive(Debug)]
 pub(super) struct End {
@@ -126,12 +116,18 @@ impl Owner {
     /// Runs backwards to the last stop before.
     pub(crate) fn reverse(&mut self, thread: ThreadId) -> Result<(), Error> {
         self.require_thread(thread)?;
+        if self.process().runs_backwards() {
+            return self.run_backwards(thread);
+        }
         self.travel(thread, Goal::Stop)
     }
 
     /// Steps a thread backwards.
     pub(crate) fn step_back(&mut self, thread: ThreadId, how: StepBack) -> Result<(), Error> {
         self.require_thread(thread)?;
+        if self.process().runs_backwards() {
+            return self.step_backwards(thread, how);
+        }
         let places = self.places_before(thread, how).map_err(Error::Refused)?;
         self.travel(thread, Goal::Places(places))
     }
@@ -326,6 +322,9 @@ impl Owner {
 
     /// A thread is at a site that a search or the present has. Returns whether that was all.
     pub(super) fn passes_in_past(&mut self, thread: ThreadId, at: Address) -> bool {
+        if self.is_running_backwards() {
+            return self.passes_backwards(thread, at);
+        }
         if !self.is_travelling() {
             if self.is_at_present() {
                 // What the thread came for in the past, it came for here: this may be a stop.
@@ -412,25 +411,10 @@ impl Owner {
 
     /// The line that a thread is at, or that has called what it is in, if that is one of those that are looked for.
     fn line_now(&mut self, thread: ThreadId, travel: &Travel) -> Option<Line> {
-        let Goal::Places(places) = &travel.goal else {
-            return None;
-        };
-        let mut frames = self.frames_now(thread).take(MOST_FRAMES);
-        let (frame, pc) = frames.find_map(|frame| {
-            let cfa = frame.physical.cfa?;
-            let index = places.frames.iter().position(|frame| *frame == cfa)?;
-            Some((index, frame.physical.lookup))
-        })?;
-        let before = places.all.iter().filter(|(at, _)| **at <= pc);
-        let lines = before.filter(|(at, _)| !places.is_only_call(**at));
-        let (_, line) = lines.max_by_key(|(at, _)| **at)?;
-        Some(Line { frame, line: *line })
-    }
-
-    /// Which of the frames is a thread's innermost one.
-    fn frame_of(&mut self, thread: ThreadId, places: &Places) -> Option<usize> {
-        let cfa = self.frames_now(thread).next()?.physical.cfa?;
-        places.frames.iter().position(|frame| *frame == cfa)
+        match &travel.goal {
+            Goal::Places(places) => self.line_among(thread, places),
+            Goal::Stop | Goal::Write(_) => None,
+        }
     }
 
     /// Counts that a thread has come to a place, if that is one of those that are looked for. Returns whether it is the one to go to.
@@ -692,6 +676,9 @@ impl Owner {
     /// The kernel has reported the end of a replay.
     pub(super) fn replay_ended(&mut self, thread: ThreadId) {
         self.leave_trampoline(thread);
+        if self.process().runs_backwards() {
+            return self.replay_ended_behind_stub(thread);
+        }
         if self.is_travelling() {
             if let Some(mut travel) = self.take_travel() {
                 travel.ended = true;

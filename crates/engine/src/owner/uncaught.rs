@@ -7,7 +7,7 @@
 use super::Owner;
 use crate::event::ExceptionKind;
 use crate::{Address, ThreadId};
-use dapple_arch::Machine;
+use dapple_arch::InstructionSet;
 use dapple_arch::Memory;
 use dapple_arch::code::{Decoded, Flow, Instructions};
 use dapple_inspect::exceptions::given_up::{self, RuntimeEntry, Termination};
@@ -21,7 +21,7 @@ const TERMINATE_INSTRUCTIONS: usize = 24;
 /// The target of the last direct call or jump out of `std::terminate`, which begins at `start` and has `size` bytes (0: unknown). The
 /// runtime also calls that function directly.
 pub(super) fn terminate_target(
-    machine: Machine,
+    set: InstructionSet,
     start: Address,
     size: u64,
     memory: &dyn Memory,
@@ -35,7 +35,7 @@ pub(super) fn terminate_target(
         Ok(size @ 1..) => size.min(length),
         _ => length,
     };
-    let instructions = Instructions::flows(machine, &code[..size], start);
+    let instructions = Instructions::flows(set, &code[..size], start);
     let goes = |instruction: Decoded| match instruction.flow {
         Flow::Call(target) | Flow::Jump(target) => target,
         _ => None,

@@ -36,6 +36,10 @@ impl Owner {
         if status & HITS == 0 {
             return false;
         }
+        if self.is_running_backwards() {
+            self.accessed_backwards(thread);
+            return true;
+        }
         self.comes_to_repeated_again(thread);
         if self.searched_data().is_some() {
             self.wrote_searched(thread, Some(status & HITS));
@@ -109,7 +113,11 @@ impl Owner {
     }
 
     /// The reason to stop for accesses that these debug registers have caught (`registers` has a bit for each), if any.
-    fn judge_accesses(&mut self, thread: ThreadId, registers: u64) -> Option<StopReason> {
+    pub(super) fn judge_accesses(
+        &mut self,
+        thread: ThreadId,
+        registers: u64,
+    ) -> Option<StopReason> {
         self.judge(thread, Some(registers))
     }
 

@@ -654,6 +654,13 @@ impl Owner {
         }
         self.watches.list = list;
     }
+
+    /// Whether watched data has other bytes than at the last access.
+    pub(super) fn watched_data_has_changed(&self) -> bool {
+        let found = self.watches.list.iter();
+        let mut found = found.filter_map(|watch| Some((watch.found.as_ref()?, &watch.last)));
+        found.any(|(target, last)| bytes_of(self.memory(), target) != *last)
+    }
 }
 
 /// The watched bytes; zeros for what can't be read.

@@ -29,6 +29,12 @@ impl Session {
         self.ask(move |owner| owner.reverse(thread))?
     }
 
+    /// Whether the program can run backwards without a recording of Dapple's own, because a stub replays one. `false` if the session has ended.
+    pub fn runs_backwards(&self) -> bool {
+        let asked = self.ask(|owner| owner.can_run_backwards());
+        asked.unwrap_or(false)
+    }
+
     /// Steps a thread of a recorded program backwards. Ends in an [`crate::Event::Stopped`].
     ///
     /// # Errors

@@ -30,7 +30,7 @@ pub enum Instruction {
 pub fn instruction_at(address: Address, modules: &Modules, memory: &dyn Memory) -> Instruction {
     let mut buffer = Vec::new();
     let bytes = bytes_at(address, LONGEST, &mut buffer, modules, memory);
-    let decoded = Instructions::flows(modules.machine(), bytes, address).next();
+    let decoded = Instructions::flows(modules.instruction_set(address), bytes, address).next();
     match decoded.map(|decoded| (decoded.flow, decoded.length)) {
         Some((Flow::Call(_), length)) => Instruction::Call {
             length: length.cast_signed(),
@@ -77,7 +77,7 @@ pub(super) fn decode_behind(
         .unwrap_or(address);
     let mut buffer = Vec::new();
     let bytes = bytes_at(from, LONGEST, &mut buffer, modules, memory);
-    let mut code = Instructions::flows(modules.machine(), bytes, from);
+    let mut code = Instructions::flows(modules.instruction_set(from), bytes, from);
     code.find(|instruction| instruction.address == address)
 }
 
@@ -144,7 +144,11 @@ pub fn resolver_exit(module: &LoadedModule, pc: Address, memory: &dyn Memory) ->
     memory.read(pc, &mut buffer).ok()?;
     if module.module.machine() != Machine::X86_64 {
         // glibc's trampolines end in `br x17` and `jr t1`, before anything else jumps by a register.
-        let mut code = Instructions::flows(module.module.machine(), &buffer, pc);
+        let mut code = Instructions::flows(
+            module.module.instruction_set(module.to_file(pc)),
+            &buffer,
+            pc,
+        );
         return code
             .find(|it| it.flow == Flow::Jump(None))
             .map(|it| it.address);

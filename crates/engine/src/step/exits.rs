@@ -157,7 +157,11 @@ impl Walk<'_> {
             let module = self.cx.modules.at(Address(at))?;
             let bytes = module.code_in_file(module.to_file(Address(at)), PIECE);
             let before = at;
-            for instruction in Instructions::of(self.cx.modules.machine(), bytes, Address(at)) {
+            for instruction in Instructions::of(
+                self.cx.modules.instruction_set(Address(at)),
+                bytes,
+                Address(at),
+            ) {
                 if !range.contains(&at) {
                     if !self.goes_on(at, height)? {
                         return Some(());
@@ -257,7 +261,11 @@ impl Walk<'_> {
             return false;
         };
         let bytes = module.code_in_file(module.to_file(Address(at)), LONGEST_EPILOGUE);
-        let code = Instructions::flows(self.cx.modules.machine(), bytes, Address(at));
+        let code = Instructions::flows(
+            self.cx.modules.instruction_set(Address(at)),
+            bytes,
+            Address(at),
+        );
         let mut flows = code
             .map(|it| it.flow)
             .skip_while(|flow| *flow == Flow::Next);

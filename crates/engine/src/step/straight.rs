@@ -42,7 +42,7 @@ pub(super) fn ahead(
     let mut at = stack_pointer;
     let mut count = 0;
     let mut calls = Vec::new();
-    for instruction in Instructions::of(modules.machine(), bytes, pc) {
+    for instruction in Instructions::of(modules.instruction_set(pc), bytes, pc) {
         match instruction.flow {
             Flow::Next => match instruction.stack {
                 Some(change) => at = at.wrapping_add_signed(change),

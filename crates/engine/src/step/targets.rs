@@ -171,6 +171,7 @@ impl Walk<'_> {
                 Flow::Jump(Some(target)) => {
                     return self.note_call(&at, outer, pc, Goes::There(target));
                 }
+                Flow::Jump(None) | Flow::Return if decoded.is_conditional => {}
                 Flow::Jump(None) if machine != Machine::X86_64 => return,
                 Flow::Jump(None) => {
                     // A jump to an address that was just added up, or to an indexed one, belongs to a `switch`.
@@ -364,7 +365,7 @@ impl Walk<'_> {
         let target = self
             .cx
             .memory
-            .read_u64(slot)
+            .read_address(slot)
             .ok()
             .filter(|target| *target != 0);
         target.filter(|_| section.starts_with(".got")).map(Address)
@@ -404,7 +405,7 @@ impl Walk<'_> {
             }
             // A thunk: it adjusts an argument, and jumps.
             let bytes = module.code_in_file(file, 4 * LONGEST);
-            let code = Instructions::flows(self.cx.modules.machine(), bytes, target);
+            let code = Instructions::flows(self.cx.modules.instruction_set(target), bytes, target);
             let jump = { code.map(|it| it.flow) }.find_map(|flow| match flow {
                 Flow::Jump(target) => target,
                 _ => None,

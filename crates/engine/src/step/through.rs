@@ -143,7 +143,8 @@ impl Gates {
             let bytes = at.module.code_in_file(range.start, length);
             let start = at.module.to_process(range.start);
             let mut before = 0;
-            for instruction in Instructions::flows(cx.modules.machine(), bytes, start) {
+            for instruction in Instructions::flows(cx.modules.instruction_set(start), bytes, start)
+            {
                 let from = instruction.address;
                 let into = |address: Address| {
                     let offset = usize::try_from(address.0.wrapping_sub(start.0)).ok();
@@ -247,7 +248,7 @@ fn indirect(code: &[u8], at: Address, cx: &Context<'_>) -> Target {
         // Usually a slot of the global offset table, which the dynamic linker has filled; or a static function pointer, whose current value
         // is taken. A slot that is zero or unreadable says nothing.
         let slot = Address(instruction.ip_rel_memory_address());
-        return match cx.memory.read_u64(slot) {
+        return match cx.memory.read_address(slot) {
             Ok(target) if target != 0 => Target::Known(Address(target)),
             _ => Target::Unknown,
         };
@@ -275,7 +276,8 @@ fn code_of(at: &Position) -> Vec<Range<FileAddress>> {
 
 fn callbacks(registers: &Registers) -> impl Iterator<Item = Address> + '_ {
     let arguments = registers.machine().arguments().iter();
-    arguments.filter_map(|number| registers.get(*number).map(Address))
+    let values = arguments.filter_map(|number| registers.get(*number));
+    values.map(|value| registers.machine().code_address(value))
 }
 
 pub(super) fn is_users_entry(address: Address, cx: &Context<'_>) -> bool {

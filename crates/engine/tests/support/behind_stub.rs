@@ -1,7 +1,7 @@
 //! Has gdbserver launch the programs, if the environment variable [`VARIABLE`] says so: the same tests, with a stub in between. Or QEMU
 //! ([`behind_qemu`]).
 
-use super::behind_qemu;
+use super::{behind_qemu, lacking_stub};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{RemoteOptions, RemoteStart, StubAddress};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ pub fn of(options: &LaunchOptions) -> (RemoteOptions, Written) {
     }
     command.push_str(&format!(" 2>{}", word(&written)));
     let options = RemoteOptions {
-        address: StubAddress::Command(command),
+        address: lacking_stub::of(StubAddress::Command(command)),
         start: RemoteStart::Present,
         program: None,
         sysroot: None,

@@ -130,7 +130,7 @@ fn expected(file: &str) -> expect_test::ExpectFile {
 }
 
 /// The differing lines, with `-` for those of `first` and `+` for those of `second`.
-fn differences(first: &str, second: &str) -> String {
+pub fn differences(first: &str, second: &str) -> String {
     let first: Vec<&str> = first.lines().collect();
     let second: Vec<&str> = second.lines().collect();
     // The length of the longest common subsequence of the remaining lines, for each pair of lines.

@@ -4,6 +4,7 @@ pub mod behind_qemu;
 pub mod behind_stub;
 pub mod cpu_time;
 pub mod evaluated;
+pub mod lacking_stub;
 pub mod libraries;
 pub mod listing;
 pub mod optimised;
@@ -16,7 +17,7 @@ use dapple_engine::debug_info::DebugInfoOptions;
 use dapple_engine::event::{ExitStatus, Stop, StopReason, Stream};
 use dapple_engine::launch::LaunchOptions;
 use dapple_engine::session::{
-    BreakpointState, Keep, LineBreakpoint, RemoteOptions, Resolution, StepKind,
+    BreakpointState, GivingUp, Keep, LineBreakpoint, RemoteOptions, Resolution, StepKind,
 };
 use dapple_engine::{Address, Error, Event, Session, ThreadId};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -243,18 +244,25 @@ impl Fixture {
     /// Has a stub launch the program.
     fn behind_stub(&self, options: &LaunchOptions, keep: Keep) -> Debuggee<'_> {
         let (stub, written) = behind_stub::of(options);
-        let mut debuggee = self.debuggee(|events| {
-            Session::connect_kept(stub, DebugInfoOptions::default(), events, keep)
-        });
+        let mut debuggee = self.connected(stub, keep);
         debuggee.written = Some(written);
         debuggee
     }
 
     /// Connects to a stub.
     pub fn connect(&self, stub: RemoteOptions) -> Debuggee<'_> {
-        let keep = Keep::Apart;
+        self.connected(stub, Keep::Apart)
+    }
+
+    fn connected(&self, stub: RemoteOptions, keep: Keep) -> Debuggee<'_> {
         self.debuggee(|events| {
-            Session::connect_kept(stub, DebugInfoOptions::default(), events, keep)
+            Session::connect_kept(
+                stub,
+                GivingUp::default(),
+                DebugInfoOptions::default(),
+                events,
+                keep,
+            )
         })
     }
 

@@ -26,6 +26,8 @@ pub(super) struct Ahead {
 /// Whether an answer that was given before a packet holds behind it.
 fn holds(asked: &[u8], behind: &[u8]) -> bool {
     match behind {
+        // It is no question: a removal is carried out once.
+        _ if asked.starts_with(b"z") => false,
         [b'm' | b'x' | b'p' | b'g' | b'z' | b'Z', ..] => true,
         [b'q', ..] => !behind.starts_with(b"qRcmd"),
         // Registers.

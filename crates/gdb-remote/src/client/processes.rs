@@ -67,9 +67,11 @@ impl Client {
     pub fn kill(&mut self, process: Option<u64>) -> Result<()> {
         self.general_thread = None;
         if let Some(process) = process {
-            let killed = self.command(format!("vKill;{process:x}").as_bytes())?;
-            if killed == Support::Done {
-                return Ok(());
+            match self.command(format!("vKill;{process:x}").as_bytes()) {
+                // A stub that ends with its process may not come to answer.
+                Ok(Support::Done) | Err(Error::Closed { .. }) => return Ok(()),
+                Ok(Support::NotSupported) => {}
+                Err(error) => return Err(error),
             }
         }
         let deadline = self.deadline();
@@ -191,12 +193,13 @@ impl Client {
         }
     }
 
-    /// Offers symbols to the stub, and knows none that it asks for (`qSymbol`). gdbserver looks for those of the library for threads.
+    /// Offers symbols to the stub (`qSymbol`): `find` knows the address of one, or not. gdbserver looks for those of the library for threads, and the
+    /// servers of debug probes for those of systems whose threads they know.
     ///
     /// # Errors
     ///
     /// Those of [`Client::query`]; [`Error::Unexpected`], also for more than 1000 questions.
-    pub fn offer_no_symbols(&mut self) -> Result<Support> {
+    pub fn offer_symbols(&mut self, mut find: impl FnMut(&[u8]) -> Option<u64>) -> Result<Support> {
         let whole = self.whole_deadline();
         let mut packet = b"qSymbol::".to_vec();
         for _ in 0..MAX_SYMBOLS {
@@ -210,7 +213,9 @@ impl Client {
             let Some(name) = answer.strip_prefix(b"qSymbol:") else {
                 return Err(Error::unexpected(&packet, &answer));
             };
-            packet = [b"qSymbol::", name].concat();
+            let found = hex::decode(name).and_then(|name| find(&name));
+            let address = found.map_or(String::new(), |address| format!("{address:x}"));
+            packet = [b"qSymbol:", address.as_bytes(), b":", name].concat();
         }
         Err(Error::wrong(
             b"qSymbol::",

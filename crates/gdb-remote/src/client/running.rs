@@ -29,8 +29,12 @@ impl Client {
         let complete = self.actions.as_ref().filter(|it| it.is_complete());
         if let Some(actions) = complete {
             let packet = vcont(resumptions, actions);
-            let stop = resumptions.iter().any(|it| it.action == Action::Stop);
-            if stop && !actions.has('t') {
+            let stops = resumptions.iter().any(|it| it.action == Action::Stop);
+            let steps = resumptions.iter().any(|it| it.action.is_step());
+            let with_signal =
+                { resumptions.iter() }.any(|it| matches!(it.action, Action::StepWith(_)));
+            let lacks_steps = steps && !actions.has_steps() || with_signal && !actions.has('S');
+            if stops && !actions.has('t') || lacks_steps {
                 return Err(not_supported(packet.as_bytes()));
             }
             return self.run(packet.as_bytes());
@@ -72,6 +76,13 @@ impl Client {
             action: Action::Step,
             threads: Some(thread),
         }])
+    }
+
+    /// Whether the stub has single steps. `None`: it will be known when it is asked for one, by [`Error::NotSupported`].
+    #[must_use]
+    pub fn has_steps(&self) -> Option<bool> {
+        let actions = self.actions.as_ref().filter(|it| it.is_complete())?;
+        Some(actions.has_steps())
     }
 
     /// Runs backwards to the last stop (`bc`). Only for stubs with [`Feature::ReverseContinue`](crate::features::Feature::ReverseContinue).

@@ -7,9 +7,9 @@
 
 use crate::Address;
 use crate::modules::Modules;
-use dapple_arch::code::{self, Decoded};
+use dapple_arch::code::{self, Decoded, Instructions};
 use dapple_arch::instructions::decoder;
-use dapple_arch::{Machine, Memory};
+use dapple_arch::{InstructionSet, Memory};
 use iced_x86::{DecoderError, Instruction};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -79,8 +79,8 @@ pub(super) struct Code<'a> {
 }
 
 impl Code<'_> {
-    fn machine(&self) -> Machine {
-        self.modules.machine()
+    fn set_at(&self, address: u64) -> InstructionSet {
+        self.modules.instruction_set(Address(address))
     }
 
     /// The `count` instructions from `at` on.
@@ -100,7 +100,7 @@ impl Code<'_> {
                 continue;
             }
             let ends = at + length == border || (code.len() as u64) < length;
-            decode(self.machine(), at, &code, ends, &mut |one| found.push(one));
+            decode(self.set_at(at), at, &code, ends, &mut |one| found.push(one));
             at = found.last().map_or(u64::MAX, Found::end);
         }
         found.truncate(count);
@@ -112,9 +112,13 @@ impl Code<'_> {
         let length = range.end.saturating_sub(range.start);
         let code = self.read(range.start, length);
         let mut found = Vec::new();
-        decode(self.machine(), range.start, &code, true, &mut |one| {
-            found.push(one)
-        });
+        decode(
+            self.set_at(range.start),
+            range.start,
+            &code,
+            true,
+            &mut |one| found.push(one),
+        );
         found
     }
 
@@ -158,7 +162,7 @@ impl Code<'_> {
             let code = self.read(start, end - start);
             if code.len() as u64 == end - start {
                 let mut found = Vec::new();
-                decode(self.machine(), start, &code, true, &mut |one| {
+                decode(self.set_at(start), start, &code, true, &mut |one| {
                     found.push(one)
                 });
                 return found;
@@ -171,7 +175,7 @@ impl Code<'_> {
             let first = end.saturating_sub(count as u64).max(last - last % PAGE);
             return (first..end).map(Found::unreadable).collect();
         }
-        guess(self.machine(), start, &code)
+        guess(self.set_at(start), start, &code)
     }
 
     /// The borders of the code around an address, if known.
@@ -214,9 +218,9 @@ impl Code<'_> {
 }
 
 /// Decodes from `at` on. If the code `ends` here, an incomplete instruction at the end is reported as invalid bytes.
-fn decode(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
-    if machine != Machine::X86_64 {
-        return decode_other(machine, at, code, ends, each);
+fn decode(set: InstructionSet, at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
+    if set != InstructionSet::X86_64 {
+        return decode_other(set, at, code, ends, each);
     }
     let mut decoder = decoder(code, at);
     while decoder.can_decode() {
@@ -240,15 +244,24 @@ fn decode(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut impl Fn
 }
 
 /// As [`decode`], for machines whose instructions have a size that is known from their first bytes.
-fn decode_other(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut impl FnMut(Found)) {
-    let alignment = machine.instruction_alignment() as usize;
+fn decode_other(
+    set: InstructionSet,
+    at: u64,
+    code: &[u8],
+    ends: bool,
+    each: &mut impl FnMut(Found),
+) {
+    let alignment = set.alignment() as usize;
+    // An `it` of Thumb decides about instructions behind it.
+    let mut following = Instructions::of(set, code, Address(at));
     let mut start = 0;
     while start < code.len() {
         let address = at.saturating_add(start as u64);
         let rest = &code[start..];
         let odd = address as usize % alignment;
-        let decoded = match odd {
-            0 => code::decode(machine, rest, Address(address)),
+        let decoded = match (odd, set) {
+            (0, InstructionSet::Thumb) => following.next(),
+            (0, _) => code::decode(set, rest, Address(address)),
             _ => None,
         };
         let length = match decoded {
@@ -263,32 +276,36 @@ fn decode_other(machine: Machine, at: u64, code: &[u8], ends: bool, each: &mut i
             decoded.map(Meaning::Other),
         ));
         start += length;
+        if decoded.is_none() {
+            let next = Address(at.saturating_add(start as u64));
+            following = Instructions::of(set, code.get(start..).unwrap_or(&[]), next);
+        }
     }
 }
 
 /// The length of the instruction that code begins with; 0 if it begins with none.
-fn length_of(machine: Machine, at: u64, code: &[u8]) -> usize {
-    if machine == Machine::X86_64 {
+fn length_of(set: InstructionSet, at: u64, code: &[u8]) -> usize {
+    if set == InstructionSet::X86_64 {
         let instruction = decoder(code, at).decode();
         return match instruction.is_invalid() {
             true => 0,
             false => instruction.len(),
         };
     }
-    match at.is_multiple_of(machine.instruction_alignment()) {
-        true => code::decode(machine, code, Address(at)).map_or(0, |it| it.length as usize),
+    match at.is_multiple_of(set.alignment()) {
+        true => code::decode(set, code, Address(at)).map_or(0, |it| it.length as usize),
         false => 0,
     }
 }
 
 /// The most likely instructions of code that ends where an instruction ends, if no start of one is known.
-fn guess(machine: Machine, at: u64, code: &[u8]) -> Vec<Found> {
+fn guess(set: InstructionSet, at: u64, code: &[u8]) -> Vec<Found> {
     // For each byte, the end of the instruction that begins there, and how many starts lead to the byte.
     let mut ends = vec![0; code.len()];
     let mut ways = vec![1_u32; code.len() + 1];
     for start in 0..code.len() {
         let address = at.saturating_add(start as u64);
-        ends[start] = match length_of(machine, address, &code[start..]) {
+        ends[start] = match length_of(set, address, &code[start..]) {
             0 => 0,
             length => start + length,
         };
@@ -309,9 +326,7 @@ fn guess(machine: Machine, at: u64, code: &[u8]) -> Vec<Found> {
     let mut found = Vec::with_capacity(chosen.len());
     for range in chosen.into_iter().rev() {
         let address = at.saturating_add(range.start as u64);
-        decode(machine, address, &code[range], true, &mut |one| {
-            found.push(one)
-        });
+        decode(set, address, &code[range], true, &mut |one| found.push(one));
     }
     found
 }

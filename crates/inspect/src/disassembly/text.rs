@@ -7,13 +7,16 @@ use crate::modules::Modules;
 use capstone::Capstone;
 use capstone::prelude::*;
 use dapple_arch::code::Decoded;
-use dapple_arch::{Machine, Memory};
+use dapple_arch::{InstructionSet, Machine, Memory};
 use dapple_symbols::module::demangle_short;
 use iced_x86::{FlowControl, Formatter, Instruction, IntelFormatter, OpKind};
 use std::fmt::Write;
 
 /// Immediate values below this are taken for numbers, not addresses.
 const LOWEST: u64 = 0x1_0000;
+
+/// The most instructions of an `it` block of Thumb code, with `it` itself.
+const MOST_IN_BLOCK: usize = 5;
 
 /// Whether an instruction is followed by the symbol that an operand refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +32,10 @@ pub(super) struct Text<'a> {
     modules: &'a Modules,
     memory: &'a dyn Memory,
     formatter: IntelFormatter,
-    /// For a machine other than x86-64.
-    other: Option<Capstone>,
+    /// For the instruction sets of a machine other than x86-64.
+    others: Vec<(InstructionSet, Capstone)>,
+    /// The bytes from the last `it` of Thumb code on, which makes the instructions behind it conditional, and their end.
+    block: (Vec<u8>, u64),
     names: Names,
     /// The symbol that was looked up last: its address, size and name.
     last: Option<(Address, u64, String)>,
@@ -47,7 +52,8 @@ impl<'a> Text<'a> {
         options.set_branch_leading_zeros(false);
         options.set_show_branch_size(false);
         Text {
-            other: other(modules.machine()),
+            others: others(modules.machine()),
+            block: (Vec::new(), 0),
             modules,
             memory,
             formatter,
@@ -85,12 +91,20 @@ impl<'a> Text<'a> {
     }
 
     /// The text of an instruction of another machine; of one that capstone doesn't know, its bytes as data.
-    fn of_other(&self, decoded: &Decoded, bytes: &[u8]) -> String {
-        let disassembled = self.other.as_ref();
+    fn of_other(&mut self, decoded: &Decoded, bytes: &[u8]) -> String {
+        let set = self.modules.instruction_set(decoded.address);
+        let code = match set {
+            InstructionSet::Thumb => self.with_block(decoded, bytes),
+            _ => bytes.to_vec(),
+        };
+        let start = decoded.next().0.wrapping_sub(code.len() as u64);
+        let mut others = self.others.iter();
+        let disassembled = others.find(|(of, _)| *of == set);
         let disassembled =
-            disassembled.and_then(|it| it.disasm_count(bytes, decoded.address.0, 1).ok());
-        let first = disassembled.as_ref().and_then(|all| all.first());
-        let Some(first) = first else {
+            disassembled.and_then(|(_, it)| it.disasm_count(&code, start, MOST_IN_BLOCK).ok());
+        let last = disassembled.as_ref().and_then(|all| all.last());
+        let last = last.filter(|last| last.address() == decoded.address.0);
+        let Some(first) = last else {
             let digits: String = bytes
                 .iter()
                 .rev()
@@ -111,6 +125,20 @@ impl<'a> Text<'a> {
             ("", _) => mnemonic.to_owned(),
             _ => format!("{mnemonic} {operands}"),
         }
+    }
+
+    /// An instruction of Thumb code with those before it from an `it` on, if it is conditional because of that.
+    fn with_block(&mut self, decoded: &Decoded, bytes: &[u8]) -> Vec<u8> {
+        // `it` and the like; hints have the same beginning.
+        let begins = matches!(*bytes, [mask, 0xbf] if mask & 0xf != 0);
+        let (code, end) = &mut self.block;
+        let goes_on = decoded.is_conditional && *end == decoded.address.0;
+        if begins || !goes_on {
+            code.clear();
+        }
+        code.extend(bytes);
+        *end = decoded.next().0;
+        code.clone()
     }
 
     /// The symbol at an address, with the distance from its beginning.
@@ -179,7 +207,7 @@ impl<'a> Text<'a> {
             FlowControl::IndirectCall | FlowControl::IndirectBranch
         );
         if goes_there || section.is_some_and(|name| name.starts_with(".got")) {
-            let target = self.memory.read_u64(Address(address)).ok();
+            let target = self.memory.read_address(Address(address)).ok();
             if let Some(name) = target.and_then(|target| self.name_of(target)) {
                 return Some(name);
             }
@@ -188,18 +216,34 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What disassembles code of a machine. `None`: of x86-64, or there is not enough memory.
-fn other(machine: Machine) -> Option<Capstone> {
-    let new = Capstone::new();
-    match machine {
-        Machine::X86_64 => None,
-        Machine::Aarch64 => new.arm64().mode(arch::arm64::ArchMode::Arm).build().ok(),
-        Machine::Riscv64 => {
-            let mode = new.riscv().mode(arch::riscv::ArchMode::RiscV64);
-            let extra = arch::riscv::ArchExtraMode::RiscVC;
-            mode.extra_mode([extra].into_iter()).build().ok()
+/// What disassembles code of a machine. None of x86-64, or where there is not enough memory.
+fn others(machine: Machine) -> Vec<(InstructionSet, Capstone)> {
+    let new = Capstone::new;
+    let of_arm = |mode| {
+        let extra = [arch::arm::ArchExtraMode::V8].into_iter();
+        new().arm().mode(mode).extra_mode(extra).build().ok()
+    };
+    let all = match machine {
+        Machine::X86_64 => vec![],
+        Machine::Aarch64 => {
+            let built = new().arm64().mode(arch::arm64::ArchMode::Arm).build();
+            vec![(InstructionSet::Aarch64, built.ok())]
         }
-    }
+        Machine::Riscv64 => {
+            let mode = new().riscv().mode(arch::riscv::ArchMode::RiscV64);
+            let extra = arch::riscv::ArchExtraMode::RiscVC;
+            let built = mode.extra_mode([extra].into_iter()).build();
+            vec![(InstructionSet::Riscv64, built.ok())]
+        }
+        Machine::Arm => vec![
+            (InstructionSet::Arm, of_arm(arch::arm::ArchMode::Arm)),
+            (InstructionSet::Thumb, of_arm(arch::arm::ArchMode::Thumb)),
+        ],
+    };
+    let built = all.into_iter();
+    built
+        .filter_map(|(set, built)| Some((set, built?)))
+        .collect()
 }
 
 fn named(name: &str, distance: u64) -> String {

@@ -132,7 +132,8 @@ impl Prepared {
         address: Address,
         inline_depth: usize,
     ) -> Option<Prepared> {
-        if !parsed.is_plain() {
+        // Pointers, lengths and texts are read with words of 8 bytes.
+        if !parsed.is_plain() || modules.machine().address_size() != 8 {
             return None;
         }
         let maker = Maker::new(modules, address, inline_depth)?;

@@ -37,6 +37,7 @@ pub(in crate::eval) mod rust_guards;
 mod rust_library;
 mod rust_methods;
 mod rust_numbers;
+mod scalar_names;
 mod scoped;
 mod slices;
 mod texts;

@@ -21,11 +21,14 @@ const MOST_NESTED: usize = 16;
 /// The most bases of one class.
 const MOST_BASES: u64 = 1000;
 
-/// Size of `_Unwind_Exception`, which is the end of `__cxa_exception` (`unwind.h`). The exception's object follows it.
-const UNWIND_HEADER: i64 = 32;
-/// Offset from `_Unwind_Exception` to `__cxa_exception::exceptionType`. A dependent exception has the address of the primary exception's
-/// object there.
-const TYPE_BEFORE: i64 = -80;
+/// Distances in a `__cxa_exception`, in bytes.
+struct Distances {
+    /// The size of `_Unwind_Exception`, which is its end (`unwind.h`). The exception's object follows it.
+    header: i64,
+    /// The offset from `_Unwind_Exception` to `__cxa_exception::exceptionType`. A dependent exception has the address of the primary
+    /// exception's object there.
+    type_before: i64,
+}
 
 /// The parts of the debuggee that this module needs.
 #[derive(Clone, Copy)]
@@ -68,7 +71,38 @@ enum Kind {
 
 impl<'a> Space<'a> {
     fn word(&self, at: Address) -> Option<u64> {
-        self.memory.read_u64(at).ok()
+        self.memory.read_address(at).ok()
+    }
+
+    /// The word `index` words behind `at`.
+    fn word_of(&self, at: Address, index: i64) -> Option<u64> {
+        self.word(self.memory.place_behind(at, index))
+    }
+
+    /// A number of 4 bytes.
+    fn half(&self, at: Address) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.memory.read(at, &mut bytes).ok()?;
+        Some(u32::from_le_bytes(bytes))
+    }
+
+    /// The first 8 bytes of an object, or 4 if it is at the end of memory.
+    fn beginning(&self, at: Address) -> Option<u64> {
+        let whole = self.memory.read_u64(at).ok();
+        whole.or_else(|| self.half(at).map(u64::from))
+    }
+
+    fn distances(&self) -> Distances {
+        match self.modules.machine() {
+            Machine::Arm => Distances {
+                header: 88,
+                type_before: -32,
+            },
+            _ => Distances {
+                header: 32,
+                type_before: -80,
+            },
+        }
     }
 
     /// A zero-terminated string, cut after about [`LONGEST`] bytes. `None`: it can't be read, or `at` is null.
@@ -113,20 +147,29 @@ impl<'a> Space<'a> {
     pub fn of_header(&self, header: Address) -> Option<Object> {
         /// `GNUCC++` and `CLNGC++`. The last byte is 1 for a dependent exception, which refers to the object of another exception.
         const CLASSES: [u64; 2] = [0x474e_5543_432b_2b00, 0x434c_4e47_432b_2b00];
-        let class = self.word(header)?;
+        let class = self.memory.read_u64(header).ok()?;
+        // On arm, it is a text.
+        let class = match self.modules.machine() {
+            Machine::Arm => class.swap_bytes(),
+            _ => class,
+        };
         if !CLASSES.contains(&(class & !0xff)) {
             return None;
         }
         match class & 0xff {
-            0 => self.of_object(header.offset(UNWIND_HEADER)),
-            1 => self.of_object(Address(self.word(header.offset(TYPE_BEFORE))?)),
+            0 => self.of_object(header.offset(self.distances().header)),
+            1 => {
+                let other = self.word(header.offset(self.distances().type_before))?;
+                self.of_object(Address(other))
+            }
             _ => None,
         }
     }
 
     /// The exception whose object is at `at`. It is not checked that there is one. `None`: its header can't be read.
     pub fn of_object(&self, at: Address) -> Option<Object> {
-        let type_info = self.word(at.offset(TYPE_BEFORE - UNWIND_HEADER))?;
+        let distances = self.distances();
+        let type_info = self.word(at.offset(distances.type_before - distances.header))?;
         Some(Object {
             at,
             type_info: Address(type_info),
@@ -134,7 +177,7 @@ impl<'a> Space<'a> {
     }
 
     fn mangled(&self, type_info: Address) -> Option<String> {
-        self.text(Address(self.word(type_info.offset(8))?))
+        self.text(Address(self.word_of(type_info, 1)?))
     }
 
     /// The type's full name, demangled where possible.
@@ -150,20 +193,22 @@ impl<'a> Space<'a> {
 
     fn kind(&self, type_info: Address) -> Option<Kind> {
         let table = self.symbol(Address(self.word(type_info)?))?;
-        let half = |at: Address| self.word(at).map(|word| word as u32);
+        let size = self.memory.address_size().cast_signed();
         if table.contains("__si_class_type_info") {
             let base = Base {
-                type_info: Address(self.word(type_info.offset(16))?),
+                type_info: Address(self.word_of(type_info, 2)?),
                 place: Place::Offset(0),
                 public: true,
             };
             return Some(Kind::Class(vec![base]));
         }
         if table.contains("__vmi_class_type_info") {
-            let count = u64::from(half(type_info.offset(20))?).min(MOST_BASES);
+            // After the name come flags and a count of 4 bytes each, then the bases.
+            let first = type_info.offset(2 * size + 8);
+            let count = u64::from(self.half(first.offset(-4))?).min(MOST_BASES);
             let bases = (0..count as i64).filter_map(|index| {
-                let entry = type_info.offset(24 + 16 * index);
-                let flags = self.word(entry.offset(8))?.cast_signed();
+                let entry = first.offset(2 * size * index);
+                let flags = self.memory.signed(self.word_of(entry, 1)?);
                 let offset = flags >> 8;
                 Some(Base {
                     type_info: Address(self.word(entry)?),
@@ -181,7 +226,7 @@ impl<'a> Space<'a> {
         }
         if table.contains("__pointer_type_info") {
             return Some(Kind::Pointer {
-                flags: half(type_info.offset(16))?,
+                flags: self.half(type_info.offset(2 * size))?,
                 pointee: Address(self.word(type_info.offset(24))?),
             });
         }
@@ -267,13 +312,13 @@ impl<'a> Space<'a> {
     fn what_of(&self, object: Object, base: Address, stack: u64) -> Option<String> {
         const DESTRUCTORS: i64 = 2;
         let table = Address(self.word(base)?);
-        let function = Address(self.word(table.offset(8 * DESTRUCTORS))?);
+        let function = Address(self.word_of(table, DESTRUCTORS)?);
         let symbol = self.symbol(function).unwrap_or_default();
         // `std::runtime_error` and `std::logic_error` have one field (`stdexcept`). In both C++ libraries it is a pointer to the message.
         let text = ["St13runtime_error", "St11logic_error"]
             .iter()
             .find_map(|class| self.part_of(object, class))
-            .and_then(|part| self.text(Address(self.word(part.offset(8))?)));
+            .and_then(|part| self.text(Address(self.word_of(part, 1)?)));
         let is_theirs = symbol.starts_with("_ZNKSt13runtime_error4what")
             || symbol.starts_with("_ZNKSt11logic_error4what");
         if is_theirs && text.is_some() {
@@ -294,7 +339,7 @@ impl<'a> Space<'a> {
         stack: u64,
     ) -> Option<String> {
         let table = Address(self.word(object)?);
-        let function = Address(self.word(table.offset(8 * number))?);
+        let function = Address(self.word_of(table, number)?);
         let result = self.interpreted(function, object, stack);
         self.text(Address(result?))
     }
@@ -319,7 +364,8 @@ impl<'a> Space<'a> {
 
     /// The text of the value at `at`, if its type, given by its mangled name, is a number, a C string or a `std::string`.
     fn plain(&self, mangled: &str, at: Address) -> Option<String> {
-        let word = self.word(at);
+        let word = self.beginning(at);
+        let is_short = self.memory.address_size() == 4;
         let low = |bits: u32| word.map(|word| word & (u64::MAX >> (64 - bits)));
         let signed = |bits: u32| {
             let shift = 64 - bits;
@@ -333,14 +379,16 @@ impl<'a> Space<'a> {
             "t" => low(16).map(|value| value.to_string()),
             "i" => signed(32).map(|value| value.to_string()),
             "j" => low(32).map(|value| value.to_string()),
+            "l" if is_short => signed(32).map(|value| value.to_string()),
+            "m" if is_short => low(32).map(|value| value.to_string()),
             "l" | "x" => signed(64).map(|value| value.to_string()),
             "m" | "y" => word.map(|value| value.to_string()),
             "f" => low(32).map(|value| f32::from_bits(value as u32).to_string()),
             "d" => word.map(|value| f64::from_bits(value).to_string()),
-            "PKc" | "Pc" => self.text(Address(word?)),
+            "PKc" | "Pc" => self.text(Address(self.word(at)?)),
             // `std::string` begins with a pointer to its text and the text's length.
             _ if mangled.starts_with("NSt7__cxx1112basic_stringIcSt11char_traitsIcE") => {
-                self.bytes(Address(word?), self.word(at.offset(8))?)
+                self.bytes(Address(self.word(at)?), self.word_of(at, 1)?)
             }
             _ => None,
         }
@@ -349,8 +397,8 @@ impl<'a> Space<'a> {
     /// The complete object that a part belongs to, with its dynamic type, from the part's virtual table (Itanium C++ ABI §2.5.2).
     pub(crate) fn dynamic(&self, part: Address) -> Option<Object> {
         let table = Address(self.word(part)?);
-        let to_top = self.word(table.offset(-16))?.cast_signed();
-        let type_info = Address(self.word(table.offset(-8))?);
+        let to_top = self.memory.signed(self.word_of(table, -2)?);
+        let type_info = Address(self.word_of(table, -1)?);
         (to_top <= 0 && self.kind(type_info).is_some()).then(|| Object {
             at: part.offset(to_top),
             type_info,
@@ -367,7 +415,8 @@ impl<'a> Space<'a> {
 
     /// The thrown value, if it is a number.
     pub(crate) fn number(&self, object: Object) -> Option<Number> {
-        let word = self.word(object.at)?;
+        let word = self.beginning(object.at)?;
+        let long = self.memory.address_size() as u8;
         let integer = |size, signed| Number::integer(word.into(), size, signed);
         Some(match self.mangled(object.type_info)?.as_str() {
             "b" => Number::Bool(word & 0xff != 0),
@@ -378,8 +427,10 @@ impl<'a> Space<'a> {
             "t" => integer(2, false),
             "i" => integer(4, true),
             "j" => integer(4, false),
-            "l" | "x" => integer(8, true),
-            "m" | "y" => integer(8, false),
+            "l" => integer(long, true),
+            "m" => integer(long, false),
+            "x" => integer(8, true),
+            "y" => integer(8, false),
             "f" => Number::Float {
                 value: f32::from_bits(word as u32).into(),
                 size: 4,
@@ -396,7 +447,7 @@ impl<'a> Space<'a> {
     pub(crate) fn nested(&self, object: Object) -> Option<Object> {
         let part = self.part_of(object, "St16nested_exception")?;
         // A `std::exception_ptr` follows the virtual table's address.
-        let inner = Address(self.word(part.offset(8))?);
+        let inner = Address(self.word_of(part, 1)?);
         match inner.0 {
             0 => None,
             _ => self.of_object(inner),

@@ -148,9 +148,12 @@ fn object_in(frames: &[PhysicalFrame], space: Space<'_>) -> Option<Object> {
     }
     let outermost = frames.last()?;
     let sp = outermost.registers.sp()?.0;
-    let words = (outermost.cfa?.0.saturating_sub(sp) / 8).min(MOST_WORDS);
+    let size = space.memory.address_size();
+    let words = (outermost.cfa?.0.saturating_sub(sp) / size).min(MOST_WORDS);
     (0..words).find_map(|index| {
-        let word = space.memory.read_u64(Address(sp.wrapping_add(8 * index)));
+        let word = space
+            .memory
+            .read_address(Address(sp.wrapping_add(size * index)));
         space.of_header(Address(word.ok()?))
     })
 }

@@ -164,7 +164,11 @@ fn terminates(landing: Address, space: Space<'_>) -> bool {
         Ok(()) => code.len(),
         Err(end) => end.0.wrapping_sub(landing.0).min(code.len() as u64) as usize,
     };
-    let instructions = Instructions::flows(space.modules.machine(), &code[..length], landing);
+    let instructions = Instructions::flows(
+        space.modules.instruction_set(landing),
+        &code[..length],
+        landing,
+    );
     let mut flows = instructions.take(NEAR).map(|instruction| instruction.flow);
     let called = flows.find_map(|flow| match flow {
         Flow::Call(target) => Some(target),

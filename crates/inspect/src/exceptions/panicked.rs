@@ -101,9 +101,10 @@ fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
     let kept = kept.filter_map(|number| frame.registers.get(number));
     let mut words: Vec<Address> = kept.map(Address).collect();
     if let (Some(sp), Some(end)) = (frame.registers.sp(), frame.cfa) {
-        let count = (end.0.saturating_sub(sp.0) / 8).min(MOST_WORDS);
-        let at = |index: u64| sp.offset((8 * index).cast_signed());
-        let read = (0..count).filter_map(|index| space.memory.read_u64(at(index)).ok());
+        let size = space.memory.address_size();
+        let count = (end.0.saturating_sub(sp.0) / size).min(MOST_WORDS);
+        let at = |index: u64| space.memory.place_behind(sp, index.cast_signed());
+        let read = (0..count).filter_map(|index| space.memory.read_address(at(index)).ok());
         words.extend(read.map(Address));
     }
     words
@@ -113,7 +114,8 @@ fn words_of(frame: &PhysicalFrame, space: Space<'_>) -> Vec<Address> {
 /// of `Display`.
 fn is_table(at: Address, space: Space<'_>) -> bool {
     const TAKES: i64 = 4;
-    let function = space.memory.read_u64(at.offset(8 * TAKES));
+    let slot = space.memory.place_behind(at, TAKES);
+    let function = space.memory.read_address(slot);
     let Ok(function) = function.map(Address) else {
         return false;
     };

@@ -10,7 +10,12 @@ use dapple_arch::Memory;
 const LONGEST: u64 = 1 << 16;
 
 fn word(memory: &dyn Memory, at: Address) -> Option<u64> {
-    memory.read_u64(at).ok()
+    memory.read_address(at).ok()
+}
+
+/// The word `index` words behind `at`.
+fn word_of(memory: &dyn Memory, at: Address, index: i64) -> Option<u64> {
+    word(memory, memory.place_behind(at, index))
 }
 
 fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
@@ -29,13 +34,13 @@ fn text(memory: &dyn Memory, at: u64, length: u64) -> Option<String> {
 /// of a likely location.
 pub fn location(memory: &dyn Memory, info: Address) -> Option<String> {
     const WORDS: i64 = 6;
-    (0..WORDS).find_map(|index| place(memory, Address(word(memory, info.offset(8 * index))?)))
+    (0..WORDS).find_map(|index| place(memory, Address(word_of(memory, info, index)?)))
 }
 
 /// The text of a `Location`, which is a string, a line and a column. `None`: what is at `at` isn't likely to be one.
 pub(super) fn place(memory: &dyn Memory, at: Address) -> Option<String> {
-    let (file, length) = (word(memory, at)?, word(memory, at.offset(8))?);
-    let numbers = word(memory, at.offset(16))?;
+    let (file, length) = (word(memory, at)?, word_of(memory, at, 1)?);
+    let numbers = memory.read_u64(memory.place_behind(at, 2)).ok()?;
     let (line, column) = (numbers & 0xffff_ffff, numbers >> 32);
     let likely = (1..=4096).contains(&length)
         && (1..10_000_000).contains(&line)
@@ -60,11 +65,11 @@ pub(crate) enum Payload {
 
 /// The payload, from the two words of a `dyn PanicPayload`.
 pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Option<Payload> {
-    const SIZE: i64 = 8;
-    let at = |index: i64| word(memory, data.offset(8 * index));
-    match word(memory, table.offset(SIZE))? {
+    const SIZE: i64 = 1;
+    let at = |index: i64| word_of(memory, data, index);
+    match word_of(memory, table, SIZE)? / memory.address_size() {
         // `&'static str`, or a `Box<dyn Any>`.
-        16 => {
+        2 => {
             let (first, second) = (at(0)?, at(1)?);
             if second <= LONGEST {
                 return text(memory, first, second).map(|_| Payload::Text(data));
@@ -75,11 +80,13 @@ pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Opt
             })
         }
         // A `String`, alone or with the arguments from which it is formatted.
-        size @ (24 | 32) => {
-            let words = (0..(size / 8) as i64).map(at).collect::<Option<Vec<_>>>()?;
+        count @ (3 | 4) => {
+            let words = (0..count.cast_signed())
+                .map(at)
+                .collect::<Option<Vec<_>>>()?;
             let mut threes = words.windows(3);
             let index = threes.position(|three| string(memory, three).is_some())?;
-            Some(Payload::String(data.offset(8 * index as i64)))
+            Some(Payload::String(memory.place_behind(data, index as i64)))
         }
         _ => None,
     }
@@ -88,7 +95,7 @@ pub(crate) fn payload(memory: &dyn Memory, data: Address, table: Address) -> Opt
 /// The message, from the two words of a `dyn PanicPayload`.
 pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<String> {
     let words = |data: Address, count: i64| {
-        let words = (0..count).map(|index| word(memory, data.offset(8 * index)));
+        let words = (0..count).map(|index| word_of(memory, data, index));
         words.collect::<Option<Vec<u64>>>()
     };
     let of_text = |at| {
@@ -99,7 +106,7 @@ pub fn message(memory: &dyn Memory, data: Address, table: Address) -> Option<Str
     match payload(memory, data, table)? {
         Payload::Text(at) => of_text(at),
         Payload::String(at) => of_string(at),
-        Payload::Boxed { data, table } => match word(memory, table.offset(8))? {
+        Payload::Boxed { data, table } => match word_of(memory, table, 1)? {
             16 => of_text(data),
             24 => of_string(data),
             _ => None,

@@ -89,7 +89,7 @@ pub(crate) fn value_of(
     };
     let language = Language::Cpp;
     if let Some(pointee) = space.pointee(object.type_info) {
-        let address = reader.memory.read_u64(object.at);
+        let address = reader.memory.read_address(object.at);
         let address = address.map_err(|at| format!("its memory at {at} can't be read"))?;
         let name = space.type_name(pointee).unwrap_or_default();
         let (module, target) = match types.named(&name, language) {

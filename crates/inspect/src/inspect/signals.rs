@@ -122,7 +122,9 @@ fn c_library_message(threads: &dyn Inspect) -> Option<String> {
     // `struct abort_msg_s { unsigned int size; char msg[]; } *__abort_msg`: glibc's internal stdlib.h.
     let mut found = threads.modules().iter().filter_map(|module| {
         let symbol = module.module.symbol_named("__abort_msg")?;
-        let message = threads.memory().read_u64(module.to_process(symbol.address));
+        let message = threads
+            .memory()
+            .read_address(module.to_process(symbol.address));
         message.ok().filter(|message| *message != 0)
     });
     let message = Address(found.next()?).offset(4);

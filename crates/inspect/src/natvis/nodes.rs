@@ -51,7 +51,7 @@ impl<'c> Link<'c> {
     ) -> Result<Option<Value>, Failure> {
         if let (Some(offset), Some(at)) = (self.offset, node.contents.address()) {
             let at = Address(at.0.wrapping_add(offset));
-            let word = evaluator.reader.memory.read_u64(at);
+            let word = evaluator.reader.memory.read_address(at);
             let word = word.map_err(|at| unreadable(evaluator, at))?;
             let next = || {
                 let mut next = node.clone();

@@ -124,7 +124,7 @@ impl Cell {
     /// The address of the next task in the list; 0: this is the last.
     pub fn next(&self, reader: &Reader<'_>) -> Option<u64> {
         let place = self.address().checked_add(self.kind.next?)?;
-        reader.memory.read_u64(Address(place)).ok()
+        reader.memory.read_address(Address(place)).ok()
     }
 
     /// All of the task's memory.
@@ -146,7 +146,7 @@ impl Cell {
             let offset = reader.field(&table(reader, &self.header())?, "id_offset")?;
             let offset = reader.word(&offset.contents).ok()?;
             let place = self.address().checked_add(offset)?;
-            reader.memory.read_u64(Address(place)).ok()
+            reader.memory.read_address(Address(place)).ok()
         };
         match id {
             Some(id) => reader.word(&id.contents).ok(),

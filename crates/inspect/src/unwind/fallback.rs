@@ -13,6 +13,8 @@ use dapple_arch::{Machine, Memory};
 
 mod linked;
 
+pub(super) use linked::is_before_frame;
+
 /// The largest plausible distance from the stack pointer to the frame pointer, in bytes.
 const MAX_FRAME: u64 = 16 << 20;
 

@@ -16,10 +16,6 @@ const MAX_ALIGNMENT: u64 = 1 << 16;
 const MOST_MODULES: u64 = 1 << 20;
 /// The program's index in the vector.
 const PROGRAM: u64 = 1;
-/// The size of an entry in bytes: the block's address, and the pointer to free the block by.
-const ENTRY: u64 = 16;
-/// The entry of a block that is not allocated until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
-const UNALLOCATED: u64 = u64::MAX;
 
 /// An upper bound of chained slot arrays: each has room for dozens of modules.
 const MOST_LISTS: usize = 1 << 10;
@@ -35,10 +31,14 @@ pub(super) fn address(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> Result<Address, &'static str> {
-    let word = |address: Option<u64>| memory.read_u64(Address(address?)).ok();
+    let word = |address: Option<u64>| memory.read_address(Address(address?)).ok();
     let machine = modules.machine();
+    // An entry is the block's address, and the pointer to free the block by.
+    let entry = 2 * memory.address_size();
+    // That of a block that is not allocated until the thread uses a variable in it (`TLS_DTV_UNALLOCATED`).
+    let unallocated = u64::MAX >> (64 - 8 * memory.address_size());
     let vector = word(place_of_vector(machine, thread)).ok_or(NOT_FOUND)?;
-    let block_of = |number: u64| word(vector.checked_add(number * ENTRY)).ok_or(NOT_FOUND);
+    let block_of = |number: u64| word(vector.checked_add(number * entry)).ok_or(NOT_FOUND);
     let block = if modules.iter().next().is_some_and(|it| it.id == module.id) {
         let block = block_of(PROGRAM)?;
         // On x86-64 the program's block ends at the thread pointer (variant II of the layout), on others it begins behind it (variant I). If it
@@ -58,26 +58,27 @@ pub(super) fn address(
         let number = number_of(module, modules, memory).ok_or(NOT_FOUND)?;
         // A thread updates its vector only when it uses a variable. Until then, the entry of a module that was loaded later is beyond the
         // vector's end, empty, or has the block of a module that has been unloaded. The vector's length is the entry before it.
-        let length = word(vector.checked_sub(ENTRY)).ok_or(NOT_FOUND)?;
+        let length = word(vector.checked_sub(entry)).ok_or(NOT_FOUND)?;
         let generation = word(Some(vector)).ok_or(NOT_FOUND)?;
         let loaded = generation_of(module, number, modules, memory);
         if number > length || loaded.is_some_and(|loaded| loaded > generation) {
             return Err(UNUSED);
         }
         match block_of(number)? {
-            0 | UNALLOCATED => return Err(UNUSED),
+            0 => return Err(UNUSED),
+            block if block == unallocated => return Err(UNUSED),
             block => block,
         }
     };
     block.checked_add(offset).map(Address).ok_or(NOT_FOUND)
 }
 
-/// Where a thread's control block has the vector's address: on aarch64 at the thread pointer, on riscv64 the block is before it (`tcbhead_t` of
+/// Where a thread's control block has the vector's address: on aarch64 and arm at the thread pointer, on riscv64 the block is before it (`tcbhead_t` of
 /// glibc).
 fn place_of_vector(machine: Machine, thread: u64) -> Option<u64> {
     match machine {
         Machine::X86_64 => thread.checked_add(8),
-        Machine::Aarch64 => Some(thread),
+        Machine::Aarch64 | Machine::Arm => Some(thread),
         Machine::Riscv64 => thread.checked_sub(16),
     }
 }
@@ -85,7 +86,7 @@ fn place_of_vector(machine: Machine, thread: u64) -> Option<u64> {
 /// A module's index in the vectors (`l_tls_modid`).
 fn number_of(module: &LoadedModule, modules: &Modules, memory: &dyn Memory) -> Option<u64> {
     let field = modules.iter().find_map(|module| module.tls_fields())?;
-    let number = memory.read_u64(module.link_map?.offset(field.number.into()));
+    let number = memory.read_address(module.link_map?.offset(field.number.into()));
     let number = number.ok()?;
     (1..=MOST_MODULES).contains(&number).then_some(number)
 }
@@ -100,7 +101,8 @@ fn generation_of(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> Option<u64> {
-    let word = |address: u64| memory.read_u64(Address(address)).ok();
+    let size = memory.address_size();
+    let word = |address: u64| memory.read_address(Address(address)).ok();
     let field = modules.iter().find_map(|module| module.tls_fields())?;
     let mut modules = modules.iter();
     let state = modules.find_map(|module| module.dynamic_linkers_state())?;
@@ -109,13 +111,13 @@ fn generation_of(
     for _ in 0..MOST_LISTS {
         let length = word(list)?;
         if index < length {
-            let slot = list.checked_add(16 + 16 * index)?;
-            let owner = word(slot.checked_add(8)?)?;
+            let slot = list.checked_add(2 * size + 2 * size * index)?;
+            let owner = word(slot.checked_add(size)?)?;
             let is_owner = Some(Address(owner)) == module.link_map;
             return is_owner.then(|| word(slot))?;
         }
         index -= length;
-        list = word(list.checked_add(8)?)?;
+        list = word(list.checked_add(size)?)?;
     }
     None
 }

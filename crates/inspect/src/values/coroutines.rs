@@ -66,8 +66,7 @@ impl Activation {
         }
         let argument = (loaded.module).coroutine_argument_at(lookup, frame.inline_depth)?;
         let pinned = reader.variable(&argument, loaded, frame).value;
-        let bytes = reader.bytes(&pinned.contents, 8).ok()?;
-        let state = u64::from_le_bytes(bytes.try_into().ok()?);
+        let state = reader.word(&pinned.contents).ok()?;
         let state_type = pointee(loaded, pinned.type_id?)?;
         let function = frame.function.clone().unwrap_or_default();
         Activation::with_state(reader, loaded, state_type, Address(state), function)

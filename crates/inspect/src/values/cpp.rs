@@ -6,6 +6,7 @@ use super::quoting::quote;
 use super::view::{Field, Limit, SHORT, View};
 use super::{Contents, Reader, Value, names};
 use crate::exceptions::cpp::Space;
+use dapple_arch::Machine;
 use dapple_symbols::functions::Language;
 use dapple_symbols::names::NamePattern;
 use dapple_symbols::types::{Aggregate, Type, TypeKind};
@@ -183,11 +184,11 @@ pub(crate) fn held(reader: &Reader<'_>, value: &Value, held: &Value) -> Option<S
     calls::held(reader, value, held)
 }
 
-/// The size of a library's type that the program only declares, if the ABI defines it.
-pub(crate) fn declared_size(type_: &Type) -> Option<u64> {
+/// The size of a library's type that the program only declares, if the ABI defines it. An address has `word` bytes.
+pub(crate) fn declared_size(type_: &Type, word: u64) -> Option<u64> {
     let is_declared = matches!(&type_.kind, TypeKind::Aggregate(it) if it.declaration);
     is_declared
-        .then(|| texts::declared_size(&type_.name))
+        .then(|| texts::declared_size(&type_.name, word))
         .flatten()
 }
 
@@ -303,23 +304,35 @@ pub(crate) fn says(reader: &Reader<'_>, value: &Value, limit: Limit) -> Option<V
 
 /// The text of a pointer to member: the member at its offset, or the function (Itanium C++ ABI §2.3).
 pub(crate) fn member_pointer(
+    machine: Machine,
     bytes: &[u8],
     function: impl Fn(u64) -> Option<String>,
     member: impl Fn(u64) -> Option<String>,
     virtual_function: impl Fn(u64) -> Option<String>,
 ) -> String {
-    let word = |at: usize| {
-        let bytes = bytes.get(at..at + 8)?;
-        Some(i64::from_le_bytes(bytes.try_into().ok()?))
+    let size = machine.address_size() as usize;
+    let word = |index: usize| {
+        let bytes = bytes.get(size * index..)?.get(..size)?;
+        match size {
+            4 => Some(i32::from_le_bytes(bytes.try_into().ok()?).into()),
+            _ => Some(i64::from_le_bytes(bytes.try_into().ok()?)),
+        }
     };
-    match (word(0), bytes.len()) {
-        (Some(-1), 8) | (Some(0), 16) => "nullptr".to_owned(),
-        (Some(offset), 8) => match member(offset as u64) {
+    // The entry in a virtual table, in bytes. On arm, the second word says whether the first is one (C++ ABI for the Arm Architecture, §4.2.1).
+    let entry = |first: i64| match machine {
+        Machine::Arm => word(1).filter(|second| second & 1 == 1).map(|_| first),
+        _ => (first & 1 == 1).then_some(first - 1),
+    };
+    let words = bytes.len() / size;
+    match (word(0), words) {
+        (Some(-1), 1) => "nullptr".to_owned(),
+        (Some(0), 2) if entry(0).is_none() => "nullptr".to_owned(),
+        (Some(offset), 1) => match member(offset as u64) {
             Some(member) => format!("&{member}"),
             None => format!("offset {offset}"),
         },
-        (Some(entry), 16) if entry & 1 == 1 => {
-            let slot = (entry as u64 - 1) / 8;
+        (Some(first), 2) if entry(first).is_some() => {
+            let slot = entry(first).unwrap_or(0) as u64 / size as u64;
             match virtual_function(slot) {
                 Some(name) => format!("&{name} (virtual)"),
                 None => format!("virtual function {slot}"),
@@ -396,8 +409,10 @@ pub(crate) fn most_derived(
     let class = dynamic_type(reader, value, aggregate)?;
     let [table] = reader.words(at.0).ok()?;
     // The offset to the top of the object, two words before the vtable's address point (Itanium C++ ABI §2.5.2).
-    let [offset] = reader.words(table.checked_sub(16)?).ok()?;
-    let whole = Contents::Memory(at.offset(offset as i64));
+    let [offset] = reader
+        .words(table.checked_sub(2 * reader.address_size())?)
+        .ok()?;
+    let whole = Contents::Memory(at.offset(reader.signed(offset)));
     let near = NamePattern::new(&format!("::{class}"));
     let module = &value.module.module;
     let near = module.find_types_beside(value.type_id?, &near);

@@ -34,6 +34,10 @@ impl<'a> Elsewhere<'a> {
 }
 
 impl LocationContext for Elsewhere<'_> {
+    fn address_size(&self) -> u8 {
+        self.memory.address_size() as u8
+    }
+
     fn register(&self, _register: u16) -> Option<u64> {
         None
     }
@@ -80,7 +84,9 @@ impl Reader<'_> {
                 rest.iter()
                     .try_fold(element, |size, count| size.checked_mul((*count)?))
             }
-            _ => type_.size.or_else(|| cpp::declared_size(&type_)),
+            _ => type_
+                .size
+                .or_else(|| cpp::declared_size(&type_, self.address_size())),
         }
     }
 

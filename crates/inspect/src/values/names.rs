@@ -356,6 +356,13 @@ fn shorten_cpp(name: &str) -> String {
             // The default layout of an `mdspan`, the default period of a duration (seconds), and the default extent of a span (dynamic).
             || ["std::layout_right", "std::ratio<1, 1>", "std::ratio<1, 1> ", "18446744073709551615"].contains(&argument)
     });
+    // The same where an address has 4 bytes.
+    let name = match name.contains("span<") {
+        true => name
+            .replace(", 4294967295>", ">")
+            .replace(", 4294967295U>", ">"),
+        false => name,
+    };
     library::durations(library::iterators(&library::characters(name)))
 }
 

@@ -117,6 +117,19 @@ struct Scalars {
     has_wide: bool,
 }
 
+/// One part of the size of an address, in a general-purpose register.
+pub(crate) fn one_word(machine: Machine) -> Passing {
+    let size = machine.address_size();
+    Passing::Parts {
+        size,
+        parts: vec![Part {
+            offset: 0,
+            size,
+            class: Class::Integer,
+        }],
+    }
+}
+
 /// How values of a type are passed and returned.
 ///
 /// # Errors
@@ -134,15 +147,16 @@ pub(crate) fn passing(
         return Ok(Passing::Nothing { size: None });
     };
     let is_rust = language == Language::Rust;
+    let machine = module.module.machine();
+    let word = machine.address_size();
     let size = match (type_.size, &type_.kind) {
-        (_, TypeKind::Unspecified) if type_.name.contains("nullptr") => 8,
+        (_, TypeKind::Unspecified) if type_.name.contains("nullptr") => word,
         (_, TypeKind::Unspecified) => return Ok(Passing::Nothing { size: None }),
         (Some(0), _) if is_rust => return Ok(Passing::Nothing { size: None }),
         (Some(size), _) => size,
-        (None, TypeKind::Pointer(..)) => 8,
+        (None, TypeKind::Pointer(..)) => word,
         (None, _) => return Err(unknown()),
     };
-    let machine = module.module.machine();
     if machine != Machine::X86_64 && !is_rust {
         if language == Language::Cpp && module.module.is_passed_by_reference(type_.id) {
             return Ok(Passing::Address);
@@ -178,7 +192,7 @@ pub(crate) fn passing(
     let mut scalars = Scalars::default();
     let is_known = scalars_of(module, &type_, 0, DEEPEST, &mut scalars);
     if is_rust {
-        return by_scalars(size, is_known, scalars);
+        return by_scalars(word, size, is_known, scalars);
     }
     if size > IN_REGISTERS {
         return Ok(Passing::Memory);
@@ -267,7 +281,7 @@ fn by_eightbytes(size: u64, scalars: &[Scalar]) -> Passing {
 
 /// One or two Rust scalars are passed in registers: one register each, two for a scalar of 16 bytes. Other values are passed in one
 /// register, or by address, or it is unknown how.
-fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Unsure> {
+fn by_scalars(word: u64, size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Unsure> {
     let mut all = scalars.all;
     all.sort_by_key(|s| (s.offset, s.size));
     all.dedup();
@@ -275,8 +289,10 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
         .windows(2)
         .any(|w| w[0].offset + w[0].size > w[1].offset);
     let is_scalars = is_known && !overlap && !scalars.has_arrays && all.len() <= 2;
-    if size > IN_REGISTERS {
+    if size > 2 * word {
         return match is_scalars {
+            // On machines with words of 4 bytes, these are long.
+            true if word == 4 => Err(Unsure::Rust),
             // One of the scalars has 16 bytes. Versions of rustc pass such values differently.
             true => Err(Unsure::Rust),
             false => Ok(Passing::Address),
@@ -299,7 +315,7 @@ fn by_scalars(size: u64, is_known: bool, scalars: Scalars) -> Result<Passing, Un
         return Ok(Passing::Parts { size, parts });
     }
     match size {
-        0..=8 => Ok(Passing::Parts {
+        _ if size <= word => Ok(Passing::Parts {
             size,
             parts: vec![Part {
                 offset: 0,
@@ -322,7 +338,8 @@ fn scalars_of(
     if depth == 0 || found.all.len() > MOST_SCALARS {
         return false;
     }
-    let size = type_.size.unwrap_or(8);
+    let word = module.module.machine().address_size();
+    let size = type_.size.unwrap_or(word);
     let mut scalar = |class, size: u64, parts: u64| {
         for part in 0..parts {
             found.all.push(Scalar {
@@ -342,8 +359,8 @@ fn scalars_of(
             false
         }
         TypeKind::Base(_) | TypeKind::Enumeration { .. } => scalar(Class::Integer, size, 1),
-        TypeKind::Pointer(..) => scalar(Class::Integer, 8, 1),
-        TypeKind::MemberPointer { .. } => scalar(Class::Integer, 8, size / 8),
+        TypeKind::Pointer(..) => scalar(Class::Integer, word, 1),
+        TypeKind::MemberPointer { .. } => scalar(Class::Integer, word, size / word),
         TypeKind::Array {
             element,
             dimensions,

@@ -112,17 +112,35 @@ struct Supply<'a> {
     registers: &'a ResultRegisters,
     integers: usize,
     vectors: usize,
+    /// Halves of arm's vector registers.
+    halves: usize,
 }
 
 impl Supply<'_> {
-    fn next(&mut self, class: Class) -> Result<[u8; 16], String> {
-        let value = match class {
-            Class::Integer => {
-                let all = self.registers.general.machine().results();
-                let register = all.get(self.integers).copied();
-                self.integers += 1;
-                let value = register.and_then(|register| self.registers.general.get(register));
-                value.map(u128::from)
+    fn integer(&mut self) -> Option<u64> {
+        let all = self.registers.general.machine().results();
+        let register = all.get(self.integers).copied();
+        self.integers += 1;
+        self.registers.general.get(register?)
+    }
+
+    fn next(&mut self, part: &Part) -> Result<[u8; 16], String> {
+        let machine = self.registers.general.machine();
+        let value = match part.class {
+            Class::Integer if part.size > machine.address_size() => {
+                let halves = [self.integer(), self.integer()];
+                let [low, high] = halves.map(|half| half.map(u128::from));
+                low.zip(high)
+                    .map(|(low, high)| low | high << (8 * machine.address_size()))
+            }
+            Class::Integer => self.integer().map(u128::from),
+            // arm's registers are halves of others, too.
+            Class::Sse if machine == Machine::Arm && part.size <= 4 => {
+                let vectors = self.registers.vectors;
+                let value = vectors.and_then(|v| v.get(self.halves / 2).copied());
+                let shift = 32 * (self.halves % 2);
+                self.halves += 1;
+                value.map(|value| value >> shift)
             }
             Class::Sse => {
                 let vectors = self.registers.vectors;
@@ -145,10 +163,11 @@ fn by_parts(size: u64, parts: &[Part], registers: &ResultRegisters) -> Result<Co
         registers,
         integers: 0,
         vectors: 0,
+        halves: 0,
     };
     let mut bytes = vec![0; size as usize];
     for part in parts {
-        let value = supply.next(part.class)?;
+        let value = supply.next(part)?;
         let at = part.offset as usize;
         let there = bytes.get_mut(at..at + part.size as usize);
         let (Some(there), Some(value)) = (there, value.get(..part.size as usize)) else {

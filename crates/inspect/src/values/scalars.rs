@@ -316,7 +316,10 @@ pub fn number_of(type_: &Type, bytes: &[u8]) -> Option<Number> {
             Number::read(encoding, bytes)
         }
         TypeKind::Pointer(_, target) => {
-            let address = u64::from_le_bytes(bytes.try_into().ok()?);
+            let address = match bytes.len() {
+                4 => u32::from_le_bytes(bytes.try_into().ok()?).into(),
+                _ => u64::from_le_bytes(bytes.try_into().ok()?),
+            };
             Some(Number::Pointer {
                 address,
                 target: *target,

@@ -360,6 +360,7 @@ impl Reader<'_> {
                 let bytes = self.bytes(&value.contents, type_.size.unwrap_or(8).min(16))?;
                 let class = value.sibling(*class, Contents::Memory(crate::Address(0)));
                 Ok(View::Leaf(cpp::member_pointer(
+                    self.modules.machine(),
                     &bytes,
                     |address| self.function_name(address),
                     |offset| cpp::member_at(self, &class, offset),
@@ -464,21 +465,42 @@ impl Reader<'_> {
             && value.module.module.is_function_item(type_.id)
     }
 
-    /// A little-endian word at the start of the contents.
+    /// The size of an address, in bytes.
+    pub(crate) fn address_size(&self) -> u64 {
+        self.memory.address_size()
+    }
+
+    /// A number of the size of an address, as one with a sign.
+    pub(crate) fn signed(&self, number: u64) -> i64 {
+        self.memory.signed(number)
+    }
+
+    /// An address, or a number of its size, at the start of the contents.
     pub(crate) fn word(&self, contents: &Contents) -> Result<u64, Reason> {
-        let bytes = self.bytes(contents, 8)?;
+        self.number(contents, self.address_size())
+    }
+
+    /// A number of `size` bytes, at most 8, at the start of the contents.
+    pub(crate) fn number(&self, contents: &Contents, size: u64) -> Result<u64, Reason> {
+        let bytes = self.bytes(contents, size.min(8))?;
         let mut word = [0; 8];
-        word.copy_from_slice(&bytes);
+        word[..bytes.len()].copy_from_slice(&bytes);
         Ok(u64::from_le_bytes(word))
     }
 
-    /// Little-endian words at an address.
+    /// Addresses, or numbers of their size, one behind the other at an address.
     pub(crate) fn words<const COUNT: usize>(&self, address: u64) -> Result<[u64; COUNT], Reason> {
-        let mut bytes = [[0; 8]; COUNT];
+        let size = self.address_size().min(8) as usize;
+        let mut bytes = [0; 8].repeat(COUNT);
+        let bytes = &mut bytes[..size * COUNT];
         self.memory
-            .read(crate::Address(address), bytes.as_flattened_mut())
+            .read(crate::Address(address), bytes)
             .map_err(|at| Unavailable::Unreadable(at.0))?;
-        Ok(bytes.map(u64::from_le_bytes))
+        Ok(std::array::from_fn(|index| {
+            let mut word = [0; 8];
+            word[..size].copy_from_slice(&bytes[size * index..][..size]);
+            u64::from_le_bytes(word)
+        }))
     }
 
     fn pointer_view(
@@ -527,7 +549,7 @@ impl Reader<'_> {
 
     /// The name of the function that contains `address`, from the debug information; else the demangled name of the symbol there.
     pub(crate) fn function_name(&self, address: u64) -> Option<String> {
-        let address = crate::Address(address);
+        let address = self.modules.machine().code_address(address);
         let module = self.modules.at(address)?;
         let file = module.to_file(address);
         let name = module.module.function_at(file).map(|f| f.name.clone());

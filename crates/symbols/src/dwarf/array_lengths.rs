@@ -77,7 +77,7 @@ impl<'a> Dwarf<'a> {
             return None;
         };
         let mut bytes = [0; 8];
-        let size = usize::try_from(size.unwrap_or(8)).ok()?;
+        let size = usize::try_from(size.unwrap_or_else(|| self.machine().address_size())).ok()?;
         match &piece.place {
             Place::Memory(address) => {
                 let wanted = bytes.get_mut(..size)?;

@@ -88,15 +88,9 @@ impl<'a> Evaluator<'_, 'a> {
             .call_sites
             .iter()
             .find(|site| site.return_address == after_call);
-        let site = site.ok_or(Unavailable::OptimizedOut)?.offset;
-        if !around.may_be_called_by(unit, site) {
-            return Err(Unavailable::OptimizedOut);
-        }
+        let site = UnitOffset(site.ok_or(Unavailable::OptimizedOut)?.offset);
         let value = passed(unit, site, wanted).ok_or(Unavailable::OptimizedOut)?;
-        // `DW_AT_call_value` computes a value, not an address: mark it as a value, so that it may also be floating-point.
-        let mut value = value.0.slice().to_vec();
-        value.push(dw::DW_OP_stack_value.0);
-        let around = Surroundings {
+        let of_caller = Surroundings {
             dwarf,
             unit,
             function: Some(FunctionId {
@@ -105,34 +99,78 @@ impl<'a> Evaluator<'_, 'a> {
             }),
             address,
         };
-        Evaluator {
-            around: Some(around),
+        let evaluator = Evaluator {
+            around: Some(of_caller),
             context: &*caller,
             nesting: self.nesting + 1,
             requests: self.requests,
+        };
+        let is_called = match around.is_called_directly(unit, site) {
+            Some(is_called) => is_called,
+            None => evaluator.calls(around, unit, site),
+        };
+        match is_called {
+            true => evaluator.computed(value),
+            false => Err(Unavailable::OptimizedOut),
         }
-        .number(Expression(Reader::new(&value, LittleEndian)), None)
+    }
+
+    /// The value of an expression of a call site, which computes a value, not an address: marked as a value, it may also be floating-point.
+    fn computed(&self, expression: Expression<Reader<'a>>) -> Result<u64, Unavailable> {
+        let mut value = expression.0.slice().to_vec();
+        value.push(dw::DW_OP_stack_value.0);
+        self.number(Expression(Reader::new(&value, LittleEndian)), None)
+    }
+
+    /// Whether an indirect call has gone to a function, by the address that it has called (`DW_AT_call_target`). If that is another one's, that has made
+    /// a tail call. Without an address, nobody knows.
+    fn calls(
+        &self,
+        function: Surroundings<'_, 'a>,
+        unit: &Unit<'a>,
+        site: UnitOffset<usize>,
+    ) -> bool {
+        let names = [dw::DW_AT_call_target, dw::DW_AT_GNU_call_site_target];
+        let Some(site) = function.dwarf.entry(unit, site) else {
+            return false;
+        };
+        let target = names.iter().find_map(|&name| site.attr_value(name));
+        let Some(AttributeValue::Exprloc(target)) = target else {
+            return false;
+        };
+        let Ok(target) = self.computed(target) else {
+            return false;
+        };
+        let machine = function.dwarf.machine();
+        let target = machine.code_address(target).0;
+        let target = target.wrapping_sub(self.context.load_bias());
+        let called = function.dwarf.function_entry_at(target);
+        called.is_some_and(|(unit, called)| {
+            function.function
+                == Some(FunctionId {
+                    unit: unit.index,
+                    offset: called.offset,
+                })
+        })
     }
 }
 
 impl<'a> Surroundings<'_, 'a> {
-    /// Whether the call at `site` may have called this function directly. After a tail call, the call site names another
-    /// function.
-    fn may_be_called_by(&self, unit: &Unit<'a>, site: usize) -> bool {
-        let Some(site) = self.dwarf.entry(unit, UnitOffset(site)) else {
-            return false;
+    /// Whether the call at `site` has called this function. After a tail call, the call site names another function. `None`: it names none, as an
+    /// indirect call.
+    fn is_called_directly(&self, unit: &Unit<'a>, site: UnitOffset<usize>) -> Option<bool> {
+        let Some(site) = self.dwarf.entry(unit, site) else {
+            return Some(false);
         };
         let origin = [dw::DW_AT_call_origin, dw::DW_AT_abstract_origin]
             .iter()
             .find_map(|&name| site.attr_value(name));
         let callee = origin.and_then(|origin| self.dwarf.resolve(unit, origin));
-        let (Some((callee_unit, callee)), Some(function)) = (callee, self.function) else {
-            // An indirect call names no callee, so it may be any function.
-            return true;
-        };
+        let (callee_unit, callee) = callee?;
+        let function = self.function?;
         let callee = self.dwarf.chain(callee_unit, callee);
         let Some(unit) = self.dwarf.unit(function.unit) else {
-            return false;
+            return Some(false);
         };
         let this = self.dwarf.chain(unit, UnitOffset(function.offset));
         let name = |chain| {
@@ -143,13 +181,17 @@ impl<'a> Surroundings<'_, 'a> {
                     .map(<[u8]>::to_vec)
             })
         };
-        name(&callee) == name(&this)
+        Some(name(&callee) == name(&this))
     }
 }
 
 /// The expression for a parameter at a call site.
-fn passed<'a>(unit: &Unit<'a>, site: usize, wanted: Passed) -> Option<Expression<Reader<'a>>> {
-    let mut tree = unit.dw().entries_tree(Some(UnitOffset(site))).ok()?;
+fn passed<'a>(
+    unit: &Unit<'a>,
+    site: UnitOffset<usize>,
+    wanted: Passed,
+) -> Option<Expression<Reader<'a>>> {
+    let mut tree = unit.dw().entries_tree(Some(site)).ok()?;
     let mut children = tree.root().ok()?.children();
     while let Ok(Some(child)) = children.next() {
         let entry = child.entry();

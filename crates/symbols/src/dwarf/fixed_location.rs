@@ -33,6 +33,9 @@ impl<'a> Dwarf<'a> {
     ) -> Option<FixedLocation> {
         let unit = self.unit(variable.unit)?;
         let chain = self.chain(unit, UnitOffset(variable.offset));
+        if let Some(offset) = self.thread_local_by_symbol(unit, &chain) {
+            return Some(FixedLocation::ThreadLocal(offset));
+        }
         let (unit, value) = chain.attribute(dw::DW_AT_location)?;
         let around = Surroundings {
             dwarf: self,
@@ -59,6 +62,12 @@ impl<'a> Dwarf<'a> {
                 offset,
                 base_type: UnitOffset(0),
             } => Some(FixedLocation::RegisterOffset(register.0, offset)),
+            // A part of a register.
+            Operation::Register { register }
+                if self.machine().register_around(register.0).is_some() =>
+            {
+                None
+            }
             Operation::Register { register } => Some(FixedLocation::Register(register.0)),
             _ => None,
         }

@@ -275,7 +275,9 @@ impl<'a> Walk<'a> {
                 dw::DW_TAG_variable => {
                     raw.skip_attributes(specs).map_err(broken)?;
                     let placed = says(dw::DW_AT_location) || says(dw::DW_AT_const_value);
-                    if placed && self.function.is_none() {
+                    let by_symbol =
+                        || !says(dw::DW_AT_declaration) && dwarf.may_be_thread_local(unit, offset);
+                    if self.function.is_none() && (placed || by_symbol()) {
                         index.statics.push(offset);
                     }
                 }

@@ -143,7 +143,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let Some(code) = rest.next() else {
             return;
         };
-        for instruction in Instructions::flows(self.dwarf.machine(), code, Address(at)) {
+        for instruction in Instructions::flows(self.dwarf.instruction_set(at), code, Address(at)) {
             let here = instruction.address.0;
             if !self.seen.insert(here) {
                 return;
@@ -177,8 +177,12 @@ impl<'w, 'a> Walk<'w, 'a> {
                 }
                 Flow::Jump(None) => {
                     self.follow_indirect(here);
+                    if instruction.is_conditional {
+                        continue;
+                    }
                     return;
                 }
+                Flow::Return if instruction.is_conditional => {}
                 Flow::Return | Flow::Other => return,
             }
         }

@@ -516,9 +516,9 @@ impl<'a> Dwarf<'a> {
             .any(|pair| {
                 let end = pair[1].address;
                 let code = self.code(&(pair[0].address..end));
-                let machine = self.machine();
-                let jump = stray_rows::jump(machine, code).map(|by| (end, by));
-                let before = stray_rows::jump_before_last(machine, code)
+                let set = self.instruction_set(pair[0].address);
+                let jump = stray_rows::jump(set, code).map(|by| (end, by));
+                let before = stray_rows::jump_before_last(set, code)
                     .map(|(from, by)| (pair[0].address.wrapping_add(from as u64), by));
                 let mut jumps = jump.into_iter().chain(before);
                 jumps.any(|(from, by)| leads_here(from.wrapping_add_signed(by)))

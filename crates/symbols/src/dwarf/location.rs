@@ -7,6 +7,7 @@ use crate::dwarf::entries::Entry;
 use crate::dwarf::functions::FunctionId;
 use crate::dwarf::thread_statics::is_thread_local;
 use crate::dwarf::{Dwarf, Reader, Unit};
+use dapple_arch::Machine;
 use gimli::{
     AttributeValue, Encoding, EvaluationResult, Expression, Format, UnitOffset, Value, ValueType,
 };
@@ -25,6 +26,10 @@ pub trait LocationContext {
     fn read(&self, address: u64, buffer: &mut [u8]) -> Result<(), u64>;
     /// The frame's canonical frame address.
     fn cfa(&self) -> Option<u64>;
+    /// How many bytes an address has: call frame information computes with numbers of that size.
+    fn address_size(&self) -> u8 {
+        8
+    }
     /// What to add to a [`crate::FileAddress`] to get an address in the process.
     fn load_bias(&self) -> u64;
     /// The address of the thread-local at `offset` of this module's TLS block.
@@ -124,12 +129,6 @@ const REQUESTS_LIMIT: u32 = 1000;
 /// The maximum nesting of frame bases and entry values.
 const NESTING_LIMIT: u32 = 8;
 
-const ENCODING: Encoding = Encoding {
-    address_size: 8,
-    format: Format::Dwarf32,
-    version: 5,
-};
-
 /// The reason for a location that gimli can't evaluate.
 fn broken(error: gimli::Error) -> Unavailable {
     match error {
@@ -177,9 +176,12 @@ impl<'a> Evaluator<'_, 'a> {
         if self.nesting > NESTING_LIMIT {
             return Err(unsupported("the location refers to itself"));
         }
-        let encoding = self
-            .around
-            .map_or(ENCODING, |around| around.unit.dw().header.encoding());
+        let encoding = self.around.map(|around| around.unit.dw().header.encoding());
+        let encoding = encoding.unwrap_or_else(|| Encoding {
+            address_size: self.context.address_size(),
+            format: Format::Dwarf32,
+            version: 5,
+        });
         let mut evaluation = expression.evaluation(encoding);
         evaluation.set_max_iterations(ITERATIONS_LIMIT);
         if let Some(initial) = initial {
@@ -303,6 +305,8 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     fn in_register(&self, register: u16, bit_offset: u64) -> Place {
+        let (register, skipped) = self.whole_register(register);
+        let bit_offset = bit_offset.saturating_add(skipped.into());
         let known = self.context.register(register).is_some();
         match self.unsaved(register).filter(|_| !known) {
             None => Place::Register {
@@ -310,7 +314,11 @@ impl<'a> Evaluator<'_, 'a> {
                 bit_offset,
             },
             Some(contents) => {
-                let width = if register < 17 { 8 } else { 16 };
+                let width = match self.machine() {
+                    Some(Machine::Arm) => 8,
+                    _ if register < 17 => 8,
+                    _ => 16,
+                };
                 let skipped = u32::try_from(bit_offset).unwrap_or(u32::MAX);
                 let contents = contents.checked_shr(skipped).unwrap_or(0);
                 Place::Bytes(contents.to_le_bytes()[..width].to_vec())
@@ -361,10 +369,23 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     fn register(&self, register: u16) -> Result<u64, Unavailable> {
+        let (register, skipped) = self.whole_register(register);
         self.context
             .register(register)
             .or_else(|| Some(self.unsaved(register)? as u64))
+            .map(|contents| contents >> skipped)
             .ok_or(Unavailable::RegisterLost(register))
+    }
+
+    fn machine(&self) -> Option<Machine> {
+        self.around.map(|around| around.dwarf.machine())
+    }
+
+    /// The register that one is a part of, and the number of bits in it before that part.
+    fn whole_register(&self, register: u16) -> (u16, u32) {
+        let whole = self.machine();
+        let whole = whole.and_then(|machine| machine.register_around(register));
+        whole.unwrap_or((register, 0))
     }
 
     /// The value of a caller-saved register that the callees happen not to have changed. gcc knows which registers the
@@ -570,6 +591,13 @@ impl<'a> Dwarf<'a> {
             .unit(variable.unit)
             .ok_or_else(|| unsupported("the variable's unit can't be read"))?;
         let chain = self.chain(unit, UnitOffset(variable.offset));
+        if let Some(offset) = self.thread_local_by_symbol(unit, &chain) {
+            let address = context.thread_local(offset).map_err(unsupported)?;
+            return Ok(vec![Piece {
+                bits: None,
+                place: Place::Memory(address),
+            }]);
+        }
         if let Some((unit, value)) = chain.attribute(dw::DW_AT_location) {
             let around = Surroundings {
                 dwarf: self,
@@ -622,7 +650,8 @@ impl<'a> Dwarf<'a> {
         value: &AttributeValue<Reader<'a>>,
         size: Option<u64>,
     ) -> Option<Vec<u8>> {
-        let width = usize::try_from(size.unwrap_or(8)).ok()?;
+        let address = u64::from(unit.dw().header.address_size());
+        let width = usize::try_from(size.unwrap_or(address)).ok()?;
         let number = match value {
             AttributeValue::Block(bytes) => return Some(bytes.slice().to_vec()),
             AttributeValue::String(_)

@@ -10,6 +10,7 @@ use crate::decoded::Decoded;
 use crate::demangle::demangle;
 use crate::files::Files;
 use crate::{Error, FileAddress};
+use dapple_arch::Machine;
 use gimli::{DwEhPe, Pointer, constants as dw};
 use std::ops::Range;
 use std::sync::Arc;
@@ -130,6 +131,10 @@ impl<'a> Cursor<'a> {
         Ok(*bytes)
     }
 
+    fn word_size(&self) -> u64 {
+        self.files.main.elf.machine.address_size()
+    }
+
     fn byte(&mut self) -> Result<u8, Broken> {
         Ok(self.take::<1>()?[0])
     }
@@ -162,6 +167,7 @@ impl<'a> Cursor<'a> {
     /// A number in one of the pointer encodings (LSB Core §10.5.1), without its base.
     fn encoded(&mut self, encoding: u8) -> Result<u64, Broken> {
         Ok(match DwEhPe(encoding & 0x0f) {
+            dw::DW_EH_PE_absptr if self.word_size() == 4 => u32::from_le_bytes(self.take()?).into(),
             dw::DW_EH_PE_absptr | dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => {
                 u64::from_le_bytes(self.take()?)
             }
@@ -186,6 +192,9 @@ impl<'a> Cursor<'a> {
         match DwEhPe(encoding & 0x70) {
             _ if number == 0 => Ok(0),
             dw::DW_EH_PE_absptr => Ok(number),
+            dw::DW_EH_PE_pcrel if self.word_size() == 4 => {
+                Ok((start as u32).wrapping_add(number as u32).into())
+            }
             dw::DW_EH_PE_pcrel => Ok(start.wrapping_add(number)),
             _ => self.broken(&format!(
                 "pointers of the encoding {encoding:#04x} are not known"
@@ -195,9 +204,10 @@ impl<'a> Cursor<'a> {
 }
 
 /// The size of a pointer encoding; `None` if it is variable.
-fn size_of_encoded(encoding: u8) -> Option<u64> {
+fn size_of_encoded(encoding: u8, word_size: u64) -> Option<u64> {
     match DwEhPe(encoding & 0x0f) {
-        dw::DW_EH_PE_absptr | dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => Some(8),
+        dw::DW_EH_PE_absptr => Some(word_size),
+        dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => Some(8),
         dw::DW_EH_PE_udata4 | dw::DW_EH_PE_sdata4 => Some(4),
         dw::DW_EH_PE_udata2 | dw::DW_EH_PE_sdata2 => Some(2),
         _ => None,
@@ -239,13 +249,21 @@ impl<'a> Reader<'_, 'a> {
             left: TOTAL_LIMIT,
             known: None,
         };
+        let machine = decoded.files().main.elf.machine;
         let mut cursor = reader.cursor(lsda);
         let landing_encoding = cursor.byte()?;
         let landing_base = match landing_encoding {
             OMITTED => range.start,
             encoding => cursor.pointer(encoding)?,
         };
-        reader.type_encoding = cursor.byte()?;
+        reader.type_encoding = match (cursor.byte()?, machine) {
+            (OMITTED, _) => OMITTED,
+            // On Linux for arm, a relocation of its own makes each the distance of a pointer, whatever is said here (EHABI32, §6.3).
+            (_, Machine::Arm) => {
+                dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0 | dw::DW_EH_PE_indirect.0
+            }
+            (encoding, _) => encoding,
+        };
         if reader.type_encoding != OMITTED {
             let distance = cursor.uleb128()?;
             reader.types = cursor.at.wrapping_add(distance);
@@ -334,7 +352,7 @@ impl<'a> Reader<'_, 'a> {
         let end = self.cursor(self.types);
         let size = match self.type_encoding {
             OMITTED => None,
-            encoding => size_of_encoded(encoding),
+            encoding => size_of_encoded(encoding, end.word_size()),
         };
         let Some(size) = size else {
             return end.broken("a type is referred to, but there are none");

@@ -278,7 +278,10 @@ impl<'a> Walk<'a> {
                 dw::DW_TAG_variable => {
                     let location = attribute(dw::DW_AT_location);
                     let constant = attribute(dw::DW_AT_const_value).is_some() && function.is_none();
-                    is_static(location, constant).then_some(EntryKind::Variable)
+                    let by_symbol = || {
+                        location.is_none() && !declared() && dwarf.may_be_thread_local(unit, offset)
+                    };
+                    (is_static(location, constant) || by_symbol()).then_some(EntryKind::Variable)
                 }
                 _ if declared() => Some(EntryKind::DeclaredType),
                 _ => Some(EntryKind::Type),

@@ -172,7 +172,11 @@ impl<'a> Dwarf<'a> {
         });
         let body = starts.min()?;
         let moves = mark.address..body;
-        let code = Instructions::flows(self.machine(), self.code(&moves), Address(moves.start));
+        let code = Instructions::flows(
+            self.instruction_set(moves.start),
+            self.code(&moves),
+            Address(moves.start),
+        );
         let only_moves = { code }.all(|instruction| instruction.flow == Flow::Next);
         (body > mark.address && body <= end && moves.end - moves.start <= LONGEST && only_moves)
             .then_some(body)

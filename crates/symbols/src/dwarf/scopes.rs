@@ -240,9 +240,9 @@ impl<'a> Dwarf<'a> {
 
     /// Whether a variable's address can't be one of the program's: the linker has discarded the variable.
     fn is_dropped(&self, chain: &Chain<'_, 'a>) -> bool {
-        let Some((unit, AttributeValue::Exprloc(expression))) = chain.attribute(dw::DW_AT_location)
-        else {
-            return false;
+        let location = chain.attribute(dw::DW_AT_location);
+        let Some((unit, AttributeValue::Exprloc(expression))) = location else {
+            return location.is_none() && self.is_storage_without_symbol(chain);
         };
         if self.is_dropped_thread_local(chain, unit, expression) {
             return true;

@@ -13,7 +13,9 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::index::FunctionEntry;
 use crate::dwarf::lines::{Lines, Row};
 use crate::dwarf::{Dwarf, Unit};
-use dapple_arch::Machine;
+use crate::instruction_sets::InstructionSets;
+use crate::symbols::SymbolTable;
+use dapple_arch::{InstructionSet, Machine};
 use ends::{ends_in_call, goes_on, returns};
 pub(crate) use ends::{jump, jump_before_last};
 use gimli::{UnitOffset, UnitType, constants as dw};
@@ -128,6 +130,15 @@ impl<'a> Dwarf<'a> {
         self.files.main.elf.machine
     }
 
+    /// How the code at an address is decoded.
+    pub(crate) fn instruction_set(&self, address: u64) -> InstructionSet {
+        if self.machine() != Machine::Arm {
+            return self.machine().into();
+        }
+        let read = || InstructionSets::read(self.files, &SymbolTable::new(self.files));
+        self.instruction_sets.get_or_init(read).at(address)
+    }
+
     fn first_parameter(&self, unit: &Unit<'a>, function: &FunctionEntry) -> Option<&'a [u8]> {
         let blocks = self.blocks(unit, function.offset);
         let first = blocks
@@ -184,7 +195,7 @@ fn correct_function<'a>(
 ) {
     let Some(last) = runs
         .iter()
-        .position(|run| returns(dwarf.machine(), dwarf.code(&run.code)))
+        .position(|run| returns(dwarf.instruction_set(run.code.start), dwarf.code(&run.code)))
     else {
         return;
     };
@@ -207,7 +218,7 @@ fn correct_function<'a>(
     for (index, run) in runs.iter().enumerate().take(last).skip(1).rev() {
         let stray = match run.says == closing {
             true => {
-                goes_on(dwarf.machine(), dwarf.code(&run.code))
+                goes_on(dwarf.instruction_set(run.code.start), dwarf.code(&run.code))
                     && !only_returns(dwarf, &runs[index + 1], &runs[last])
             }
             false => next.1 != run.says.1 && captured(run) && is_lambda(),
@@ -228,7 +239,7 @@ fn only_returns(dwarf: &Dwarf<'_>, run: &Run, last: &Run) -> bool {
     if code.len() > LONGEST {
         return false;
     }
-    match jump(dwarf.machine(), code) {
+    match jump(dwarf.instruction_set(run.code.start), code) {
         Some(distance) => last
             .code
             .contains(&run.code.end.wrapping_add_signed(distance)),
@@ -280,14 +291,17 @@ fn correct_coroutine(dwarf: &Dwarf<'_>, lines: &mut Lines, runs: &[Run]) {
         let called = called.filter(|before| {
             run.says == closing
                 && !is_stray(before)
-                && ends_in_call(dwarf.machine(), dwarf.code(&before.code))
+                && ends_in_call(
+                    dwarf.instruction_set(before.code.start),
+                    dwarf.code(&before.code),
+                )
         });
         if !is_stray(&run) {
             next = run.says;
         } else if let Some(called) = called {
             give(lines, run, called.says);
             statements(lines, run, 0);
-        } else if goes_on(dwarf.machine(), dwarf.code(&run.code)) {
+        } else if goes_on(dwarf.instruction_set(run.code.start), dwarf.code(&run.code)) {
             give(lines, run, next);
         } else {
             let before = runs[first..first + index]

@@ -2,7 +2,7 @@
 
 use crate::dwarf::functions::Language;
 use crate::dwarf::{Dwarf, Unit};
-use crate::elf::Section;
+use crate::elf::{Section, word_of};
 use crate::files::ElfFile;
 use gimli::{UnitType, constants as dw};
 use object::elf;
@@ -74,14 +74,15 @@ pub(crate) fn sections_of(file: &ElfFile) -> impl Iterator<Item = DebugSection> 
     let present = |section: &&Section| is_debug(section) && !section.file.is_empty();
     file.elf.sections.iter().filter(present).map(|section| {
         let raw = file.bytes.get(section.file.clone()).unwrap_or(&[]);
-        // `Elf64_Chdr`: type, reserved, size, alignment.
-        let claimed = raw.get(8..16).and_then(|size| size.try_into().ok());
+        // The second field of `Elf32_Chdr` and `Elf64_Chdr`.
+        let word = file.elf.word_size();
+        let claimed = raw.get(word..2 * word).map(word_of);
         let compressed = section.flags & elf::SHF_COMPRESSED.0 != 0;
         DebugSection {
             file: file.elf.path.clone(),
             name: section.name.clone(),
             file_size: raw.len() as u64,
-            inflated_size: claimed.filter(|_| compressed).map(u64::from_le_bytes),
+            inflated_size: claimed.filter(|_| compressed),
         }
     })
 }

@@ -9,6 +9,7 @@ use crate::dwarf::functions::Language;
 use crate::dwarf::{Dwarf, Reader, Unit};
 use crate::symbols::SymbolTable;
 use gimli::{Expression, constants as dw};
+use rustc_hash::FxHashSet;
 
 /// The base name of the storage statics.
 pub(crate) const STORAGE: &[u8] = b"__RUST_STD_INTERNAL_VAL";
@@ -53,8 +54,11 @@ impl<'a> Dwarf<'a> {
             return false;
         }
         let names = self.thread_locals.get_or_init(|| {
-            let symbols = SymbolTable::new(self.files);
-            symbols.thread_locals().into_iter().collect()
+            let mut names = FxHashSet::default();
+            SymbolTable::new(self.files).each_thread_local(|_, name, _| {
+                names.insert(name);
+            });
+            names
         });
         let linkage = self.chain_text(chain, dw::DW_AT_linkage_name);
         // No names at all mean that the symbol table is stripped.

@@ -227,7 +227,7 @@ impl<'a> Dwarf<'a> {
                 dw::DW_TAG_pointer_type
                 | dw::DW_TAG_reference_type
                 | dw::DW_TAG_rvalue_reference_type => {
-                    return count.checked_mul(8);
+                    return count.checked_mul(unit.dw().header.address_size().into());
                 }
                 dw::DW_TAG_ptr_to_member_type => {
                     return self.member_pointer_size(unit, &entry).checked_mul(count);
@@ -241,7 +241,8 @@ impl<'a> Dwarf<'a> {
                     let name = entry
                         .attr_value(dw::DW_AT_name)
                         .and_then(|name| self.text(unit, name));
-                    return (name == Some(b"decltype(nullptr)")).then_some(8);
+                    let size = unit.dw().header.address_size().into();
+                    return (name == Some(b"decltype(nullptr)")).then_some(size);
                 }
                 _ => {}
             }
@@ -260,10 +261,10 @@ impl<'a> Dwarf<'a> {
             .attr_value(dw::DW_AT_type)
             .and_then(|value| self.resolve(unit, value));
         let target = target.and_then(|(unit, offset)| self.entry(unit, offset));
-        if target.is_some_and(|target| target.tag() == dw::DW_TAG_subroutine_type) {
-            16
-        } else {
-            8
+        let word = u64::from(unit.dw().header.address_size());
+        match target.is_some_and(|target| target.tag() == dw::DW_TAG_subroutine_type) {
+            true => 2 * word,
+            false => word,
         }
     }
 

@@ -10,11 +10,11 @@ use crate::code_around::in_sections;
 use crate::code_around::narrow;
 use crate::dwarf::lsda::ExceptionTable;
 use crate::indirect::Slot;
-use crate::indirect::relocations;
-use crate::linkage_stubs::RELOCATION_SIZE;
 use crate::linkage_stubs::SymbolNames;
-use crate::linkage_stubs::u64_at;
+use crate::relocations;
 use crate::symbols::SymbolTable;
+use dapple_arch::Machine;
+use dapple_arch::instruction_set::InstructionSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,17 +49,22 @@ impl Module {
         Some(FileAddress(range.start)..FileAddress(range.end))
     }
 
+    /// The instruction set of the code at `address`. Only the functions of Arm have different ones.
+    pub fn instruction_set(&self, address: FileAddress) -> InstructionSet {
+        match self.machine() {
+            Machine::Arm => self.dwarf(|dwarf| dwarf.instruction_set(address.0)),
+            machine => machine.into(),
+        }
+    }
+
     /// The slots for which relocations of this module (`R_X86_64_IRELATIVE` and the like) ask for the result of the resolver at this
     /// address.
     pub fn indirect_slots(&self, resolver: FileAddress) -> Vec<Slot> {
         let file = &self.files().main;
-        let records = relocations(file).flat_map(|(_, data)| data.chunks_exact(RELOCATION_SIZE));
-        records
-            .filter(|record| {
-                u64_at(record, 8) as u32 == file.elf.relocations().indirect
-                    && u64_at(record, 16) == resolver.0
-            })
-            .map(|record| self.slot(u64_at(record, 0)))
+        let indirect = file.elf.relocations().indirect;
+        relocations::all(file)
+            .filter(|it| it.kind == indirect && file.elf.code_address(it.addend) == resolver.0)
+            .map(|it| self.slot(it.place))
             .collect()
     }
 
@@ -68,16 +73,14 @@ impl Module {
     pub fn slots_of(&self, name: &str) -> Vec<Slot> {
         let file = &self.files().main;
         let mut slots = Vec::new();
-        for (section, data) in relocations(file) {
+        let kinds = file.elf.relocations();
+        for section in relocations::sections(file) {
             let symbols = SymbolNames::of(file, section);
-            for record in data.chunks_exact(RELOCATION_SIZE) {
-                let info = u64_at(record, 8);
-                let kind = info as u32;
-                let kinds = file.elf.relocations();
-                let whole = kinds.fill.contains(&kind)
-                    || (kind == kinds.absolute && u64_at(record, 16) == 0);
-                if whole && symbols.name((info >> 32) as usize) == name.as_bytes() {
-                    slots.push(self.slot(u64_at(record, 0)));
+            for relocation in relocations::of_section(file, section) {
+                let whole = kinds.fill.contains(&relocation.kind)
+                    || (relocation.kind == kinds.absolute && relocation.addend == 0);
+                if whole && symbols.name(relocation.symbol) == name.as_bytes() {
+                    slots.push(self.slot(relocation.place));
                 }
             }
         }
@@ -85,10 +88,10 @@ impl Module {
     }
 
     fn slot(&self, address: u64) -> Slot {
-        let initial = self.bytes_at(FileAddress(address), 8);
+        let file = &self.files().main;
         Slot {
             address: FileAddress(address),
-            initial: u64_at(initial, 0),
+            initial: file.elf.word_at(&file.bytes, address),
         }
     }
 

@@ -149,7 +149,11 @@ struct Compared {
 impl Compared {
     fn new(name: &str, variant: &Variant) -> Compared {
         let full = format!("{name}, {}", variant.name);
-        let mut compared = Compared::of(full, build(name, variant));
+        Compared::corrected(full, name, variant, build(name, variant))
+    }
+
+    fn corrected(full: String, name: &str, variant: &Variant, fixture: Fixture) -> Compared {
+        let mut compared = Compared::of(full, fixture);
         if name.ends_with(".cpp") && variant.gcc.contains(&"-O0") {
             compared.take_corrections();
         }
@@ -688,4 +692,30 @@ fn what_clang_compiles_is_read_as_llvm_reads_it() {
 #[test]
 fn rust_programs_are_read_as_llvm_reads_them() {
     compare_all(&["inline.rs", "step.rs", "values.rs", "tour.rs"]);
+}
+
+/// Those of gcc's default instruction set, Thumb, and of A32.
+#[test]
+fn programs_for_arm_are_read_as_llvm_reads_them() {
+    let runs = std::process::Command::new("arm-linux-gnueabihf-g++")
+        .arg("--version")
+        .output();
+    if !runs.is_ok_and(|output| output.status.success()) {
+        return println!("there is no g++ for Arm here");
+    }
+    for set in ["-mthumb", "-marm"] {
+        let by_gcc = |name: &str, variant: &Variant| {
+            let compiler = match name.ends_with(".cpp") {
+                true => "arm-linux-gnueabihf-g++",
+                false => "arm-linux-gnueabihf-gcc",
+            };
+            let flags = [variant.gcc, &[set]].concat();
+            let fixture = compile_by(compiler, name, &text_of(name), &flags);
+            let full = format!("{name}, {set}, {}", variant.name);
+            Compared::corrected(full, name, variant, fixture)
+        };
+        let variants = &VARIANTS[1..3];
+        let names = ["step.c", "tour.c", "inline.cpp", "tour.cpp"];
+        compare_built(&names, variants, by_gcc);
+    }
 }

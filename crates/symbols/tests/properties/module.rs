@@ -125,6 +125,7 @@ fn ask_at(module: &Module, address: FileAddress) {
         module.rows_in(address..until),
         module.inlined_in(address..until),
     );
+    let _ = module.instruction_set(address);
     match module.unwind_rules(address) {
         Ok(Some(rules)) => {
             assert!(rules.range.contains(&address), "{rules:?} for {address:?}");

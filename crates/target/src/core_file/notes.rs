@@ -18,6 +18,7 @@ pub(super) const NT_PRPSINFO: u32 = 3;
 pub(super) const NT_AUXV: u32 = 6;
 pub(super) const NT_FILE: u32 = 0x4649_4c45;
 pub(super) const NT_X86_XSTATE: u32 = 0x202;
+pub(super) const NT_ARM_VFP: u32 = 0x400;
 pub(super) const NT_ARM_TLS: u32 = 0x401;
 pub(super) const NT_SIGINFO: u32 = 0x5349_4749;
 /// A thread's name, in a note of Dapple's own with the owner "DAPPLE". The kernel only stores the name of the process's main thread.
@@ -90,13 +91,15 @@ impl Notes {
             (b"CORE", NT_PRSTATUS) if self.threads.len() < MOST_THREADS => {
                 self.threads.extend(thread(self.machine, bytes));
             }
-            (b"CORE", NT_FPREGSET) => {
+            (b"CORE", NT_FPREGSET) | (b"LINUX", NT_ARM_VFP) => {
                 if let Some(thread) = self.threads.last_mut() {
-                    match self.machine {
-                        Machine::X86_64 => {
+                    match (self.machine, kind) {
+                        (Machine::X86_64, _) => {
                             thread.vectors = vectors(bytes).map(|it| Arc::new(widened(&it)));
                         }
-                        machine => {
+                        // Registers of a unit that no processor has any more.
+                        (Machine::Arm, NT_FPREGSET) => {}
+                        (machine, _) => {
                             thread.extended = units(machine, bytes);
                             let vectors = state::vectors(machine, &thread.extended);
                             thread.vectors = vectors.map(Arc::new);
@@ -110,14 +113,15 @@ impl Notes {
                 }
             }
             (b"LINUX", NT_ARM_TLS) => {
-                if let (Some(thread), Some(pointer)) = (self.threads.last_mut(), word(bytes, 0)) {
+                let pointer = address(self.machine, bytes, 0);
+                if let (Some(thread), Some(pointer)) = (self.threads.last_mut(), pointer) {
                     thread.registers.set_other(others::THREAD_POINTER, pointer);
                     thread.registers.set_other(others::HAS_THREAD_POINTER, 1);
                 }
             }
             (b"CORE", NT_SIGINFO) => {
                 if let Some(thread) = self.threads.last_mut() {
-                    thread.info = signal_info(bytes);
+                    thread.info = signal_info(self.machine, bytes);
                 }
             }
             (b"DAPPLE", NT_THREAD_NAME) => {
@@ -126,12 +130,18 @@ impl Notes {
                 }
             }
             (b"CORE", NT_PRPSINFO) => {
-                self.process = word32(bytes, 24).unwrap_or(0).cast_signed();
-                self.name = text(bytes.get(40..56));
-                self.command = text(bytes.get(56..136)).trim_end().to_owned();
+                // The process's id, and behind three more its name: on arm, the ids of user and group before it have 2 bytes.
+                let id = match self.machine.address_size() {
+                    4 => 12,
+                    _ => 24,
+                };
+                self.process = word32(bytes, id).unwrap_or(0).cast_signed();
+                let name = id + 16;
+                self.name = text(bytes.get(name..name + 16));
+                self.command = text(bytes.get(name + 16..name + 96)).trim_end().to_owned();
             }
             (b"CORE", NT_AUXV) => self.auxiliary = bytes.to_vec(),
-            (b"CORE", NT_FILE) => self.files = files(bytes),
+            (b"CORE", NT_FILE) => self.files = files(self.machine, bytes),
             _ => {}
         }
     }
@@ -140,6 +150,14 @@ impl Notes {
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let bytes = bytes.get(at..at.checked_add(8)?)?;
     bytes.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// An address, or a number of its size.
+fn address(machine: Machine, bytes: &[u8], at: usize) -> Option<u64> {
+    match machine.address_size() {
+        4 => word32(bytes, at).map(u64::from),
+        _ => word(bytes, at),
+    }
 }
 
 fn word32(bytes: &[u8], at: usize) -> Option<u32> {
@@ -156,8 +174,13 @@ fn text(bytes: Option<&[u8]>) -> String {
 
 /// `struct elf_prstatus`.
 fn thread(machine: Machine, bytes: &[u8]) -> Option<CoreThread> {
+    // In front of it are a number of 2 bytes and two sets of signals, which have the size of an address.
+    let id = match machine.address_size() {
+        4 => 24,
+        _ => 32,
+    };
     Some(CoreThread {
-        id: ThreadId(word32(bytes, 32)?.cast_signed()),
+        id: ThreadId(word32(bytes, id)?.cast_signed()),
         signal: i32::from(u16::try_from(word32(bytes, 12)? & 0xffff).ok()?),
         registers: general(machine, bytes)?,
         vectors: None,
@@ -168,10 +191,11 @@ fn thread(machine: Machine, bytes: &[u8]) -> Option<CoreThread> {
 }
 
 /// `pr_reg` of `struct elf_prstatus`, a `struct user_regs_struct`. That of aarch64 has x0 to x30, the stack pointer, the program counter and
-/// the flags; that of riscv64 the program counter and x1 to x31 (asm/ptrace.h).
+/// the flags; that of arm r0 to r15 and the flags; that of riscv64 the program counter and x1 to x31 (asm/ptrace.h).
 fn general(machine: Machine, bytes: &[u8]) -> Option<UserRegisters> {
-    const REGISTERS: usize = 112;
-    let word = |index: usize| word(bytes, REGISTERS + 8 * index);
+    let size = machine.address_size() as usize;
+    let first = if size == 4 { 72 } else { 112 };
+    let word = |index: usize| address(machine, bytes, first + size * index);
     if machine == Machine::X86_64 {
         let mut words = [0; REGISTER_WORDS];
         for (index, place) in words.iter_mut().enumerate() {
@@ -199,8 +223,8 @@ fn general(machine: Machine, bytes: &[u8]) -> Option<UserRegisters> {
     Some(registers)
 }
 
-/// The registers for floating-point numbers and vectors of `struct user_fpsimd_state` (aarch64) or `struct __riscv_d_ext_state`, in the format
-/// of [`state`].
+/// The registers for floating-point numbers and vectors of `struct user_fpsimd_state` (aarch64), `struct __riscv_d_ext_state` or `struct user_vfp` (arm),
+/// in the format of [`state`].
 fn units(machine: Machine, bytes: &[u8]) -> Vec<u8> {
     let mut units = state::empty(machine);
     let size = machine.vector_size();
@@ -210,12 +234,13 @@ fn units(machine: Machine, bytes: &[u8]) -> Vec<u8> {
         wide[..size].copy_from_slice(value);
         let _ = state::set_bits(machine, &mut units, number, u128::from_le_bytes(wide));
     }
-    // aarch64: fpsr, fpcr. riscv64: fcsr, which is the third of ours.
-    let first = match machine {
-        Machine::Riscv64 => FIRST_CONTROL + 2,
-        _ => FIRST_CONTROL,
+    // aarch64: fpsr, fpcr. riscv64: fcsr, which is the third of ours. arm: fpscr.
+    let numbers = match machine {
+        Machine::Riscv64 => FIRST_CONTROL + 2..FIRST_CONTROL + 3,
+        Machine::Arm => FIRST_CONTROL..FIRST_CONTROL + 1,
+        _ => FIRST_CONTROL..FIRST_CONTROL + 2,
     };
-    for (number, at) in (first..).zip((0..words.len()).step_by(4)).take(2) {
+    for (number, at) in numbers.zip((0..words.len()).step_by(4)) {
         let value = word32(words, at).unwrap_or(0);
         let _ = state::set_bits(machine, &mut units, number, value.into());
     }
@@ -232,39 +257,45 @@ fn vectors(bytes: &[u8]) -> Option<[u128; 16]> {
     Some(vectors)
 }
 
-/// `siginfo_t`.
-fn signal_info(bytes: &[u8]) -> Option<SignalInfo> {
+/// `siginfo_t`. What depends on the signal is aligned like an address.
+fn signal_info(machine: Machine, bytes: &[u8]) -> Option<SignalInfo> {
     let signed = |at| word32(bytes, at).map(u32::cast_signed);
+    let (rest, size) = match machine.address_size() {
+        4 => (12, 4),
+        _ => (16, 8),
+    };
     Some(SignalInfo {
         number: signed(0)?,
         code: signed(8)?,
-        address: word(bytes, 16)?,
-        sender: signed(16)?,
-        status: signed(24)?,
-        system_call: signed(24)?,
+        address: address(machine, bytes, rest)?,
+        sender: signed(rest)?,
+        status: signed(rest + 8)?,
+        system_call: signed(rest + size)?,
     })
 }
 
 /// `NT_FILE`: a count and a page size; for each file a start, an end and an offset in pages; then the paths.
-fn files(bytes: &[u8]) -> Vec<MappedFile> {
-    let (Some(count), Some(page)) = (word(bytes, 0), word(bytes, 8)) else {
+fn files(machine: Machine, bytes: &[u8]) -> Vec<MappedFile> {
+    let size = machine.address_size() as usize;
+    let word = |index: usize| address(machine, bytes, size.saturating_mul(index));
+    let (Some(count), Some(page)) = (word(0), word(1)) else {
         return Vec::new();
     };
     let count = usize::try_from(count).unwrap_or(0).min(MOST_FILES);
-    let names = 16_usize.saturating_add(count.saturating_mul(24));
+    let names = count
+        .saturating_mul(3)
+        .saturating_add(2)
+        .saturating_mul(size);
     let mut paths = bytes
         .get(names..)
         .unwrap_or_default()
         .split(|byte| *byte == 0);
     let mut files = Vec::new();
     for index in 0..count {
-        let at = 16 + 24 * index;
-        let (Some(start), Some(end), Some(offset), Some(path)) = (
-            word(bytes, at),
-            word(bytes, at + 8),
-            word(bytes, at + 16),
-            paths.next(),
-        ) else {
+        let at = 2 + 3 * index;
+        let (Some(start), Some(end), Some(offset), Some(path)) =
+            (word(at), word(at + 1), word(at + 2), paths.next())
+        else {
             break;
         };
         if start < end {

@@ -1,9 +1,10 @@
-//! Tests of core files that are cut short or have damaged bytes.
+//! Tests of core files that are cut short or have damaged bytes, and of registers in those of other processors.
 
 use super::write::{WrittenProcess, WrittenThread};
 use super::*;
 use crate::ThreadId;
 use crate::signal_info::SignalInfo;
+use dapple_arch::registers::state;
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -171,4 +172,102 @@ fn whatever_stands_in_a_core_file_is_answered() {
         opened > 100 && refused > 100,
         "{opened} opened, {refused} refused"
     );
+}
+
+/// A thread of a core file whose notes are a `struct elf_prstatus` with these registers, and the units for floating-point numbers.
+fn thread_of(machine: Machine, words: &[u64], units: &[u8]) -> CoreThread {
+    let mut status = vec![0; 112];
+    status[12..14].copy_from_slice(&11_u16.to_le_bytes());
+    status[32..36].copy_from_slice(&70_u32.to_le_bytes());
+    status.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    let mut notes = Notes {
+        machine,
+        ..Notes::default()
+    };
+    notes.add(b"CORE", notes::NT_PRSTATUS, &status);
+    notes.add(b"CORE", notes::NT_FPREGSET, units);
+    notes.threads.remove(0)
+}
+
+/// A word of control of a thread, by its place among those of its machine.
+fn control(thread: &CoreThread, machine: Machine, index: u16) -> Result<u128, &'static str> {
+    let number = state::FIRST_CONTROL + index;
+    state::bits(machine, &thread.extended, number)
+}
+
+#[test]
+fn registers_of_aarch64_are_where_the_kernel_writes_them() {
+    let machine = Machine::Aarch64;
+    // x0 to x30, sp, pc, pstate; v0 to v31, fpsr, fpcr.
+    let words: Vec<u64> = (100..134).collect();
+    let mut units: Vec<u8> = (200..232_u128).flat_map(u128::to_le_bytes).collect();
+    units.extend([7_u32, 8, 0, 0].into_iter().flat_map(u32::to_le_bytes));
+    let thread = thread_of(machine, &words, &units);
+    assert_eq!((thread.id, thread.signal), (ThreadId(70), 11));
+    let named = |name| thread.registers.to_dwarf().get(machine.named(name)?);
+    assert_eq!(["x0", "x30"].map(named), [Some(100), Some(130)]);
+    assert_eq!(["sp", "pc"].map(named), [Some(131), Some(132)]);
+    let vector = |index| state::bits(machine, &thread.extended, machine.vectors().start + index);
+    assert_eq!([vector(0), vector(31)], [Ok(200), Ok(231)]);
+    assert_eq!(control(&thread, machine, 0), Ok(7));
+    assert_eq!(control(&thread, machine, 1), Ok(8));
+}
+
+#[test]
+fn registers_of_riscv64_are_where_the_kernel_writes_them() {
+    let machine = Machine::Riscv64;
+    // pc, x1 to x31; f0 to f31, fcsr.
+    let words: Vec<u64> = (100..132).collect();
+    let mut units: Vec<u8> = (200..232_u64).flat_map(u64::to_le_bytes).collect();
+    units.extend(0x23_u32.to_le_bytes());
+    let thread = thread_of(machine, &words, &units);
+    let named = |name| thread.registers.to_dwarf().get(machine.named(name)?);
+    assert_eq!(["pc", "ra"].map(named), [Some(100), Some(101)]);
+    assert_eq!(["sp", "t6"].map(named), [Some(102), Some(131)]);
+    let float = |index| state::bits(machine, &thread.extended, machine.vectors().start + index);
+    assert_eq!([float(0), float(31)], [Ok(200), Ok(231)]);
+    // fflags, frm, fcsr.
+    let controls = [0, 1, 2].map(|index| control(&thread, machine, index));
+    assert_eq!(controls, [Ok(3), Ok(1), Ok(0x23)]);
+}
+
+#[test]
+fn registers_of_arm_are_where_the_kernel_writes_them() {
+    let machine = Machine::Arm;
+    let words = |from: u32, count| (from..from + count).flat_map(u32::to_le_bytes);
+    let mut status = vec![0; 24];
+    status[12..14].copy_from_slice(&11_u16.to_le_bytes());
+    status.extend(70_u32.to_le_bytes());
+    status.resize(72, 0);
+    // r0 to r15, cpsr.
+    status.extend(words(100, 17));
+    // d0 to d31, fpscr.
+    let mut units: Vec<u8> = (200..232_u64).flat_map(u64::to_le_bytes).collect();
+    units.extend(7_u32.to_le_bytes());
+    // A fault: number, nothing, code, address.
+    let fault: Vec<u8> = [11_u32, 0, 1, 0x1234, 0, 0]
+        .into_iter()
+        .flat_map(u32::to_le_bytes)
+        .collect();
+    let mut notes = Notes {
+        machine,
+        ..Notes::default()
+    };
+    notes.add(b"CORE", notes::NT_PRSTATUS, &status);
+    notes.add(b"CORE", notes::NT_FPREGSET, &[1; 100]);
+    notes.add(b"LINUX", notes::NT_ARM_VFP, &units);
+    notes.add(b"CORE", notes::NT_SIGINFO, &fault);
+    notes.add(b"LINUX", notes::NT_ARM_TLS, &0x7777_u32.to_le_bytes());
+    let thread = notes.threads.remove(0);
+    assert_eq!((thread.id, thread.signal), (ThreadId(70), 11));
+    let named = |name| thread.registers.to_dwarf().get(machine.named(name)?);
+    assert_eq!(["r0", "sp"].map(named), [Some(100), Some(113)]);
+    assert_eq!(["lr", "pc"].map(named), [Some(114), Some(115)]);
+    assert_eq!(thread.registers.flags(), 116);
+    let dwarf = thread.registers.to_dwarf();
+    assert_eq!(dwarf.thread_pointer(), Some(0x7777));
+    let float = |index| state::bits(machine, &thread.extended, machine.vectors().start + index);
+    assert_eq!([float(0), float(31)], [Ok(200), Ok(231)]);
+    assert_eq!(control(&thread, machine, 0), Ok(7));
+    assert_eq!(thread.info.map(|info| info.address), Some(0x1234));
 }

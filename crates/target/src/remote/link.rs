@@ -2,11 +2,15 @@
 
 mod accesses;
 mod ahead;
+mod backwards;
 mod breakpoints;
+mod insertion;
 mod registers;
+mod software_steps;
 mod stepping_over;
 
 use ahead::Asked;
+pub(super) use insertion::Insertion;
 
 use super::console::Console;
 use super::files::Files;
@@ -20,6 +24,7 @@ use crate::ThreadId;
 use crate::exit_status::ExitStatus;
 use crate::process::Resume as How;
 use crate::wait_event::{WaitEvent, What};
+use dapple_arch::InstructionSet;
 use dapple_gdb_remote::connection::after;
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::resume::{Action, Resume};
@@ -74,14 +79,20 @@ pub(super) struct Link {
     reach: usize,
     asked: Asked,
     stepping_over: stepping_over::SteppingOver,
+    software_steps: software_steps::SoftwareSteps,
     /// The stub has no packet that writes one register.
     lacks_single_registers: bool,
     /// Where breakpoints are inserted, each with the code of its condition; empty: it has none.
     breakpoints: BTreeMap<u64, Vec<u8>>,
+    pub(super) insertion: Insertion,
+    /// By which instruction set the code at places of breakpoints is decoded, if the engine has told.
+    pub(super) instruction_sets: BTreeMap<u64, InstructionSet>,
     /// Those that were removed, and that the stub still has.
     removed: BTreeMap<u64, Vec<u8>>,
     /// The thread whose vfork child uses the process's memory: breakpoints are taken out meanwhile, and no other thread runs.
     vforked: Option<ThreadId>,
+    /// Threads that are resumed run backwards.
+    pub(super) backwards: bool,
     /// The stub was asked to interrupt the process, and hasn't answered by a stop.
     interrupting: bool,
     /// How many interrupts weren't answered, because other stops have come first: their stops may come when the process runs again.
@@ -128,9 +139,13 @@ impl Link {
             causes: BTreeMap::new(),
             asked: Asked::default(),
             stepping_over: stepping_over::SteppingOver::default(),
+            software_steps: software_steps::SoftwareSteps::default(),
             breakpoints: BTreeMap::new(),
+            insertion: Insertion::default(),
+            instruction_sets: BTreeMap::new(),
             removed: BTreeMap::new(),
             vforked: None,
+            backwards: false,
             interrupting: false,
             owed: 0,
             awaited: 0,
@@ -181,30 +196,39 @@ impl Link {
             return Ok(());
         }
         self.require_rest()?;
+        if self.backwards {
+            return self.run_backwards(&wishes);
+        }
         if let Some(vforked) = self.vforked {
             match wishes.iter().any(|(thread, ..)| *thread == vforked) {
                 true => wishes.retain(|(thread, ..)| *thread == vforked),
                 false => self.put_breakpoints_back(),
             }
         }
+        let leads_past = self.leads_past(&mut wishes);
+        let names_all = self.schedule.has_resting() || self.vforked.is_some() || leads_past;
+        let begun = self.begin_software_steps(&mut wishes);
+        begun.inspect_err(|_| {
+            self.remove_breakpoints_of_steps();
+        })?;
         if !self.steps_over_breakpoint(&wishes) {
             self.send_all_removed();
         }
-        let resumptions = self.resumptions(&wishes);
+        let resumptions = self.resumptions(&wishes, names_all);
         self.forget();
         for (thread, ..) in &wishes {
             self.causes.remove(thread);
         }
         let resumed = self.client.resume(&resumptions);
         resumed.or_else(|error| self.unresumed(&error))?;
-        self.schedule.runs();
+        self.schedule
+            .runs(wishes.iter().map(|(thread, ..)| *thread));
         Ok(())
     }
 
-    /// The packets' words for wishes. Threads that only run on are named if others stay.
-    fn resumptions(&mut self, wishes: &[(ThreadId, How, i32)]) -> Vec<Resume> {
+    /// The packets' words for wishes. `names_all`: threads that only run on are named, because others stay.
+    fn resumptions(&mut self, wishes: &[(ThreadId, How, i32)], names_all: bool) -> Vec<Resume> {
         let mut deliver = std::mem::take(&mut self.to_deliver);
-        let names_all = self.schedule.has_resting() || self.vforked.is_some();
         let mut resumptions = Vec::new();
         let mut others = false;
         for (thread, how, signal) in wishes {
@@ -295,13 +319,38 @@ impl Link {
 
     /// Takes what the stub has sent while the process runs, without waiting. `false`: nothing has come.
     pub(super) fn receive(&mut self) -> io::Result<bool> {
+        // What the engine asks at a stop, or that threads run on, follows at once.
+        self.client.connection().hold_acknowledgements();
         match self.client.wait(after(Duration::ZERO)) {
             Ok(reply) => {
+                if !matches!(reply, StopReply::Stopped(_)) {
+                    self.acknowledge();
+                }
                 self.replied(reply);
                 Ok(true)
             }
             Err(Error::TimedOut { .. } | Error::Cancelled { .. }) => Ok(false),
+            Err(Error::NotSupported { .. }) if self.lacks_steps_after_all() => Ok(true),
+            Err(error) if self.is_at_beginning(&error) => Ok(true),
             Err(error) => self.unresumed(&error),
+        }
+    }
+
+    /// Acknowledges what the stub has sent, before a wait for something else than its answer. If it has closed the connection, that is noticed by what
+    /// is received next, if anything is.
+    pub(super) fn acknowledge(&mut self) {
+        let _ = self.client.acknowledge();
+    }
+
+    /// Waits for what the stub says next of the process that it was told to run, besides output.
+    fn next_reply(&mut self, longest: Duration) -> io::Result<StopReply> {
+        let deadline = after(longest);
+        loop {
+            let reply = self.client.wait(deadline);
+            match self.noted(reply)? {
+                StopReply::Output(text) => self.console.take(&text),
+                reply => return Ok(reply),
+            }
         }
     }
 
@@ -312,6 +361,12 @@ impl Link {
     }
 
     fn replied(&mut self, reply: StopReply) {
+        if !matches!(
+            reply,
+            StopReply::Stopped(_) | StopReply::Output(_) | StopReply::FileRequest(_)
+        ) {
+            self.remove_breakpoints_of_steps();
+        }
         match reply {
             StopReply::Stopped(stop) => self.stopped(stop),
             StopReply::Exited { status, process } => {
@@ -361,6 +416,7 @@ impl Link {
             return;
         }
         self.ask_ahead(stop.thread);
+        self.end_software_steps(&stop);
         /// At how many stops an interrupt that wasn't answered is looked for.
         const AWAITED: u32 = 100;
         let asked = std::mem::take(&mut self.interrupting);
@@ -392,6 +448,9 @@ impl Link {
         }
         if self.handled(thread, &stop) {
             return;
+        }
+        if self.is_end_of_replay(thread, &stop) {
+            return self.schedule.stopped(Some(backwards::replay_ends(thread)));
         }
         let cause = self.cause(thread, &stop);
         if cause.signal == 0 {
@@ -452,7 +511,9 @@ impl Link {
                 self.schedule.stopped(None);
             }
             Some(Reason::Vfork(child)) => {
+                self.send_all_removed();
                 self.lift_breakpoints();
+                self.insertion.set_lifted(true);
                 self.vforked = Some(thread);
                 self.let_child_go(*child, false);
                 self.schedule.stopped(None);
@@ -465,6 +526,9 @@ impl Link {
                 // The stub has none in the new program's memory.
                 self.breakpoints.clear();
                 self.removed.clear();
+                self.insertion.forget_all();
+                self.instruction_sets.clear();
+                self.software_steps = software_steps::SoftwareSteps::default();
                 self.watchpoints.forget();
                 self.vforked = None;
                 let stub = stop.thread.or_else(|| self.ids.stub(thread));
@@ -498,10 +562,15 @@ impl Link {
             code,
             hits: 0,
         };
-        let says_breakpoint = matches!(
-            stop.reason,
-            Some(Reason::SoftwareBreakpoint | Reason::HardwareBreakpoint)
-        );
+        match self.take_end_of_software_step(thread) {
+            Some(software_steps::End::Stepped) => return trap(code::STEP),
+            Some(software_steps::End::Passing) => return Cause::default(),
+            None => {}
+        }
+        let says_breakpoint = says_breakpoint(stop);
+        if self.was_led(thread, says_breakpoint) {
+            return Cause::default();
+        }
         if says_breakpoint || !self.schedule.steps(thread) {
             if self.is_at_breakpoint(thread) {
                 return trap(code::BREAKPOINT);
@@ -619,6 +688,7 @@ impl Link {
         }
         let (client, lost, asked) = (&mut self.client, &mut self.lost, &mut self.asked);
         let least = self.blocks.size();
+        let insertion = &mut self.insertion;
         self.blocks.read(address, buffer, |at, buffer| {
             if lost.is_some() {
                 return 0;
@@ -629,10 +699,12 @@ impl Link {
                 Err(Error::Stub { .. }) => shorter(client, at, buffer, least),
                 read => read,
             };
-            read.unwrap_or_else(|error| {
+            let count = read.unwrap_or_else(|error| {
                 *lost = Some(error.to_string());
                 0
-            })
+            });
+            insertion.hide(at, buffer.get_mut(..count).unwrap_or_default());
+            count
         })
     }
 
@@ -643,6 +715,22 @@ impl Link {
         if self.removed.range(address..end).next().is_some() {
             self.send_all_removed();
         }
+        let memory = self.insertion.with_traps(address, bytes);
+        let written = self.write_plainly(address, &memory);
+        match &written {
+            Ok(()) => {
+                self.insertion.written(address, bytes);
+                self.blocks.written(address, bytes);
+            }
+            // Some of it may have been written, with trap instructions.
+            Err(_) => self.blocks.forget(),
+        }
+        self.software_steps.code_changed();
+        written
+    }
+
+    /// Writes memory, whatever breakpoints are there.
+    fn write_plainly(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
         let written = self.client.write_memory(address, bytes);
         let written = self.noted(written)?;
         self.changes += 1;
@@ -653,6 +741,14 @@ impl Link {
             false => Err(io::Error::from_raw_os_error(libc::EFAULT)),
         }
     }
+}
+
+/// Whether the stub says that a thread is at a breakpoint.
+fn says_breakpoint(stop: &Stop) -> bool {
+    matches!(
+        stop.reason,
+        Some(Reason::SoftwareBreakpoint | Reason::HardwareBreakpoint)
+    )
 }
 
 /// The process that has sent a signal, by its `siginfo_t`. `None`: none has.

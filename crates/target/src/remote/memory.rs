@@ -148,13 +148,24 @@ impl Blocks {
 
 /// Where reading memory does nothing else, as a stub's memory map has it.
 pub(super) fn ordinary(map: &[MemoryRegion]) -> Vec<Range<u64>> {
-    let is_ordinary = |region: &&MemoryRegion| {
+    ranges(map, |kind| {
         matches!(
-            region.kind,
+            kind,
             MemoryKind::Ram | MemoryKind::Rom | MemoryKind::Flash { .. }
         )
-    };
-    let regions = map.iter().filter(is_ordinary);
+    })
+}
+
+/// Where memory can't be written as usual.
+pub(super) fn fixed(map: &[MemoryRegion]) -> Vec<Range<u64>> {
+    ranges(map, |kind| {
+        matches!(kind, MemoryKind::Rom | MemoryKind::Flash { .. })
+    })
+}
+
+/// The regions of some kinds.
+fn ranges(map: &[MemoryRegion], are_meant: fn(&MemoryKind) -> bool) -> Vec<Range<u64>> {
+    let regions = map.iter().filter(|region| are_meant(&region.kind));
     regions
         .map(|region| region.start..region.start.saturating_add(region.length))
         .collect()
@@ -219,5 +230,12 @@ mod tests {
             region(MemoryKind::Flash { block: 16 }, 0x200),
         ];
         assert_eq!(ordinary(&map), [0..0x100, 0x200..0x300]);
+        assert_eq!(
+            fixed(&map),
+            [Range {
+                start: 0x200,
+                end: 0x300
+            }]
+        );
     }
 }

@@ -13,7 +13,7 @@ use dapple_arch::decision::Truth;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_arch::registers::{Vectors, state};
 use dapple_arch::watch_slots::{SINGLE_STEP, SLOTS, Slot};
-use dapple_arch::{Machine, Memory};
+use dapple_arch::{InstructionSet, Machine, Memory};
 use dapple_gdb_remote::error::Support;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeSet;
@@ -142,6 +142,7 @@ impl RemoteProcess {
             };
             let patience = self.patience(&link);
             let listens = link.listens() && !link.is_end_held();
+            link.acknowledge();
             let Link {
                 client, console, ..
             } = &mut *link;
@@ -176,6 +177,7 @@ impl RemoteProcess {
             if is_busy && !left.is_zero() {
                 continue;
             }
+            link.acknowledge();
             let left = Timespec::try_from(left).ok();
             let input = link.client.connection().input();
             let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
@@ -256,6 +258,10 @@ impl Memory for RemoteProcess {
     fn read_some(&self, address: Address, buffer: &mut [u8]) -> usize {
         self.link().read(address.0, buffer)
     }
+
+    fn address_size(&self) -> u64 {
+        self.machine.address_size()
+    }
 }
 
 impl Process for RemoteProcess {
@@ -313,6 +319,18 @@ impl Process for RemoteProcess {
 
     fn finding(&self, thread: ThreadId) -> Option<String> {
         self.link().findings.of(thread)
+    }
+
+    fn runs_backwards(&self) -> bool {
+        self.link().can_run_backwards()
+    }
+
+    fn set_backwards(&self, backwards: bool) {
+        self.link().backwards = backwards;
+    }
+
+    fn step_once(&self, thread: ThreadId, backwards: bool) -> io::Result<()> {
+        self.link().step_once(thread, backwards)
     }
 
     fn has_event(&self) -> bool {
@@ -638,6 +656,10 @@ impl Process for RemoteProcess {
 
     fn lost(&self) -> Option<String> {
         lost(&self.link())
+    }
+
+    fn set_instruction_set(&self, address: Address, set: InstructionSet) {
+        self.link().instruction_sets.insert(address.0, set);
     }
 
     fn insert_breakpoint(&self, address: Address) -> io::Result<()> {

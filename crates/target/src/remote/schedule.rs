@@ -150,19 +150,31 @@ impl Schedule {
         running.collect()
     }
 
+    /// The threads that are to run.
+    pub(super) fn runners(&self) -> impl Iterator<Item = ThreadId> {
+        let runners = self.threads.iter();
+        let runners = runners.filter(|(_, known)| known.wish != Wish::Stay);
+        runners.map(|(id, _)| *id)
+    }
+
     /// Whether a thread stays while others run.
     pub(super) fn has_resting(&self) -> bool {
         self.threads.values().any(|known| known.wish == Wish::Stay)
     }
 
-    /// The stub runs what [`Schedule::wishes`] has said. Signals were delivered, and aren't again.
-    pub(super) fn runs(&mut self) {
+    /// The stub runs these threads, as [`Schedule::wishes`] has said. Their signals were delivered, and aren't again.
+    pub(super) fn runs(&mut self, threads: impl IntoIterator<Item = ThreadId>) {
         self.running = true;
-        for known in self.threads.values_mut() {
-            if let Wish::Run(_, signal) = &mut known.wish {
+        for thread in threads {
+            if let Some(Wish::Run(_, signal)) = self.wish_of(thread) {
                 *signal = 0;
             }
         }
+    }
+
+    fn wish_of(&mut self, thread: ThreadId) -> Option<&mut Wish> {
+        let known = self.threads.get_mut(&thread)?;
+        Some(&mut known.wish)
     }
 
     /// The stub has stopped all threads, and can be asked why before [`Schedule::stopped`] says what has happened.
@@ -180,6 +192,14 @@ impl Schedule {
             self.events.push_back(event);
         }
         self.stop_interrupted();
+    }
+
+    /// Besides what [`Schedule::stopped`] is about to tell, this has happened to another thread.
+    pub(super) fn also_stopped(&mut self, event: WaitEvent) {
+        if let Some(known) = self.threads.get_mut(&event.thread) {
+            *known = STAYS;
+            self.events.push_back(event);
+        }
     }
 
     /// Whether a thread was last told to make one step.
@@ -279,7 +299,7 @@ mod tests {
         assert!(schedule.resume(A, Resume::Continue, 0) && schedule.resume(B, Resume::Step, 10));
         let wishes = vec![(A, Resume::Continue, 0), (B, Resume::Step, 10)];
         assert_eq!(schedule.wishes(), wishes);
-        schedule.runs();
+        schedule.runs([A, B]);
         assert_eq!(schedule.wishes(), []);
         schedule.stopped(Some(trap(A)));
         assert_eq!(schedule.take_event(None), Some(trap(A)));
@@ -297,7 +317,7 @@ mod tests {
         for thread in [A, B, C] {
             schedule.resume(thread, Resume::Continue, 0);
         }
-        schedule.runs();
+        schedule.runs([A, B, C]);
         schedule.interrupt(A);
         schedule.interrupt(B);
         assert!(schedule.needs_interrupt());
@@ -311,10 +331,21 @@ mod tests {
     }
 
     #[test]
+    fn a_signal_is_kept_for_a_thread_that_runs_later() {
+        let mut schedule = Schedule::at_rest([A, B]);
+        schedule.resume(A, Resume::Continue, 0);
+        schedule.resume(B, Resume::Continue, 10);
+        schedule.runs([A]);
+        schedule.stopped(None);
+        let wishes = [(A, Resume::Continue, 0), (B, Resume::Continue, 10)];
+        assert_eq!(schedule.wishes(), wishes);
+    }
+
+    #[test]
     fn a_new_thread_has_a_maker_that_runs() {
         let mut schedule = Schedule::at_rest([A, B]);
         schedule.resume(B, Resume::Continue, 0);
-        schedule.runs();
+        schedule.runs([B]);
         schedule.stopped(None);
         schedule.born(C);
         let made = WaitEvent {

@@ -7,7 +7,7 @@ use crate::registers::state::{FIRST_CONTROL, controls};
 /// The number of Dapple's own for the flags (`pstate`, which stubs call `cpsr`).
 pub const FLAGS: u16 = 0x2001;
 
-/// aarch64's condition flags: bit number and name (Arm Architecture Reference Manual, C5.2).
+/// The condition flags of aarch64 and arm: bit number and name (Arm Architecture Reference Manual, C5.2).
 pub const CONDITIONS: [(u32, &str); 4] = [(31, "N"), (30, "Z"), (29, "C"), (28, "V")];
 
 /// The register called `name`, without `$`.
@@ -23,7 +23,7 @@ pub(super) fn find(machine: Machine, name: &str) -> Option<Named> {
             || machine.link() == Some(number);
         return Some(whole(
             number,
-            64,
+            8 * machine.address_size(),
             if is_address {
                 Holds::Address
             } else {
@@ -55,6 +55,9 @@ pub(super) fn find(machine: Machine, name: &str) -> Option<Named> {
                 });
             }
             let numbered = |kind: &str| super::numbered(name, kind, 32);
+            if machine == Machine::Arm {
+                return float_of_arm(name);
+            }
             if let Some(number) = numbered("w").filter(|number| *number < 31) {
                 return Some(whole(number, 32, Holds::Signed));
             }
@@ -68,6 +71,22 @@ pub(super) fn find(machine: Machine, name: &str) -> Option<Named> {
             Some(whole(first + index, 128, Holds::Unsigned))
         }
     }
+}
+
+/// arm's registers of 64 bits, and the halves of the first sixteen of them (Arm Architecture Reference Manual, A2.6.2).
+fn float_of_arm(name: &str) -> Option<Named> {
+    let first = Machine::Arm.vectors().start;
+    let of = |index, skip, bits| Named {
+        number: first + index,
+        skip,
+        bits,
+        holds: Holds::Float,
+    };
+    if let Some(index) = super::numbered(name, "d", 32) {
+        return Some(of(index, 0, 64));
+    }
+    let index = super::numbered(name, "s", 32)?;
+    Some(of(index / 2, 32 * u64::from(index % 2), 32))
 }
 
 /// A vector register's index and its length in bytes.
@@ -86,6 +105,10 @@ pub(super) fn names(machine: Machine) -> Vec<String> {
     let plain = plain.chain(controls(machine).iter().map(|(name, _)| *name));
     let mut names: Vec<String> = plain.map(str::to_owned).collect();
     names.extend((0..32).map(|index| machine.vector_name(index)));
+    if machine == Machine::Arm {
+        names.push("cpsr".to_owned());
+        names.extend((0..32).map(|index| format!("s{index}")));
+    }
     if machine == Machine::Aarch64 {
         names.push("cpsr".to_owned());
         names.extend((0..31).map(|index| format!("w{index}")));
@@ -131,23 +154,30 @@ mod tests {
             ))
         };
         let is = |name: &str, skip, bits, holds| Some((name.to_owned(), skip, bits, holds));
-        let arm = Machine::Aarch64;
-        assert_eq!(of(arm, "x3"), is("x3", 0, 64, Holds::Signed));
-        assert_eq!(of(arm, "lr"), is("x30", 0, 64, Holds::Address));
-        assert_eq!(of(arm, "w3"), is("x3", 0, 32, Holds::Signed));
-        assert_eq!(of(arm, "d9"), is("v9", 0, 64, Holds::Float));
-        assert_eq!(of(arm, "s31"), is("v31", 0, 32, Holds::Float));
-        assert_eq!(of(arm, "z"), is("cpsr", 30, 1, Holds::Flag));
-        assert_eq!(of(arm, "fpcr"), is("fpcr", 0, 32, Holds::Unsigned));
+        let long = Machine::Aarch64;
+        assert_eq!(of(long, "x3"), is("x3", 0, 64, Holds::Signed));
+        assert_eq!(of(long, "lr"), is("x30", 0, 64, Holds::Address));
+        assert_eq!(of(long, "w3"), is("x3", 0, 32, Holds::Signed));
+        assert_eq!(of(long, "d9"), is("v9", 0, 64, Holds::Float));
+        assert_eq!(of(long, "s31"), is("v31", 0, 32, Holds::Float));
+        assert_eq!(of(long, "z"), is("cpsr", 30, 1, Holds::Flag));
+        assert_eq!(of(long, "fpcr"), is("fpcr", 0, 32, Holds::Unsigned));
         for unknown in ["x31", "w31", "rax", "v32", "d32", "eflags", "é"] {
-            assert_eq!(of(arm, unknown), None, "{unknown}");
+            assert_eq!(of(long, unknown), None, "{unknown}");
         }
         let riscv = Machine::Riscv64;
         assert_eq!(of(riscv, "s0"), is("fp", 0, 64, Holds::Address));
         assert_eq!(of(riscv, "x11"), is("a1", 0, 64, Holds::Signed));
         assert_eq!(of(riscv, "fa0"), is("fa0", 0, 64, Holds::Float));
         assert_eq!(of(riscv, "frm"), is("frm", 0, 32, Holds::Unsigned));
-        for machine in [arm, riscv] {
+        let arm = Machine::Arm;
+        assert_eq!(of(arm, "r3"), is("r3", 0, 32, Holds::Signed));
+        assert_eq!(of(arm, "lr"), is("lr", 0, 32, Holds::Address));
+        assert_eq!(of(arm, "d31"), is("d31", 0, 64, Holds::Float));
+        assert_eq!(of(arm, "s3"), is("d1", 32, 32, Holds::Float));
+        assert_eq!(of(arm, "C"), is("cpsr", 29, 1, Holds::Flag));
+        assert_eq!(of(arm, "w3"), None);
+        for machine in [long, riscv, arm] {
             for name in names(machine) {
                 assert!(
                     find(machine, &name).is_some() || vector(machine, &name).is_some(),
@@ -155,7 +185,7 @@ mod tests {
                 );
             }
         }
-        let lane = Named::lane(arm, "v2", "f32", 3).and_then(Result::ok);
+        let lane = Named::lane(long, "v2", "f32", 3).and_then(Result::ok);
         assert_eq!(lane.map(|lane| (lane.number, lane.skip)), Some((66, 96)));
         assert!(Named::lane(riscv, "fa0", "f32", 0).is_none());
     }

@@ -15,7 +15,7 @@ pub(super) fn groups(
     let numbers = machine.general().chain([machine.pc()]);
     let shown = numbers.map(|number| general_register(general, number));
     let mut groups = vec![group("General", shown.collect())];
-    if machine == Machine::Aarch64 {
+    if matches!(machine, Machine::Aarch64 | Machine::Arm) {
         groups.push(group(
             "Flags",
             flags(rest.map(|rest| rest.registers.flags())),
@@ -28,7 +28,8 @@ pub(super) fn groups(
         match value {
             None => plain(&name, was_not_saved(&name)),
             Some(value) if machine.vector_size() == 16 => vector(&name, &value.to_le_bytes()),
-            Some(value) => spoken(&name, float(value as u64)),
+            Some(value) if machine == Machine::Riscv64 => spoken(&name, float(value as u64)),
+            Some(value) => spoken(&name, format!("{:?}", f64::from_bits(value as u64))),
         }
     });
     groups.push(group("Floating point", floats.collect()));

@@ -6,6 +6,7 @@
 
 mod adapter_events;
 mod configuration;
+mod ending;
 mod faces;
 mod interrupting;
 mod processes;
@@ -35,7 +36,7 @@ use super::exceptions::Exceptions;
 use super::full_screen::FullScreen;
 use super::input::{Input, Line, Next, PROMPT, PROMPT_OF_BLOCK};
 use super::interrupts::{Interrupts, tell_wait};
-use super::link::{Attach, Link, Opening, Program, Start};
+use super::link::{Link, Opening, Program, Start};
 use super::results::{self, Failure, Record};
 use super::screen::Screen;
 use super::source_view::Sources;
@@ -724,8 +725,8 @@ impl Session {
             return Ok(());
         };
         self.breakpoints.placed.restarted();
-        let ends = self.program.attach.is_none() && !self.detaching;
-        let arguments = DisconnectArguments::new().with_terminate_debuggee(ends);
+        let mut arguments = DisconnectArguments::new();
+        arguments.terminate_debuggee = self.ends_program();
         // js-debug doesn't answer in a session without a program, and nothing depends on it.
         let is_idle = matches!(self.process.state, State::Ready) || self.process.is_relay;
         let is_idle = is_idle && !self.is_own_adapter();
@@ -755,27 +756,6 @@ impl Session {
         }
         self.process.run = 0;
         answer.context("the adapter did not end in order")
-    }
-
-    /// Prints whether the program was killed or detached; prints nothing after a core file.
-    pub fn report_end(&mut self) {
-        self.screen
-            .print(match (&self.program.attach, self.detaching) {
-                // There was no process.
-                (Some(Attach::Core { .. }), _) => return,
-                (Some(Attach::Process { .. } | Attach::Stub { .. } | Attach::Given), _)
-                | (None, true) => "detached from the program",
-                (None, false) => "the program was ended",
-            });
-    }
-
-    /// Detaches the program.
-    pub fn detach(&mut self) -> anyhow::Result<()> {
-        self.detaching = true;
-        let outcome = self.disconnect();
-        self.report_end();
-        self.detaching = false;
-        outcome
     }
 
     /// Waits for the next event. `None`: the time `pause_at` came first, and the pause was requested.

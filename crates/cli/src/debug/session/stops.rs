@@ -220,7 +220,11 @@ impl Session {
     /// Why a thread has stopped. `numbers` are those of the breakpoints that it has hit.
     fn cause_of(&self, body: &StoppedEventBody, numbers: &[u32]) -> results::Cause {
         let sentence = match body.reason {
-            StoppedEventReason::Entry if self.program.attach.is_some() => "where it was".to_owned(),
+            StoppedEventReason::Entry
+                if self.program.attach.is_some() && self.process.cause.is_none() =>
+            {
+                "where it was".to_owned()
+            }
             _ => match self.watch_of(body) {
                 Some(watch) => format!("at watch {}: {}", watch.number, watch.expression),
                 None => render::stop_reason(body, numbers),

@@ -11,7 +11,7 @@ use super::super::Owner;
 use super::Hook;
 use crate::event::ExceptionKind;
 use crate::{Address, Event, ThreadId};
-use dapple_arch::Machine;
+use dapple_arch::InstructionSet;
 use dapple_arch::Memory;
 use dapple_arch::code::{Decoded, Instructions};
 use dapple_inspect::exceptions::pattern::means_text;
@@ -60,17 +60,17 @@ pub(super) fn hooks_of(module: &LoadedModule, memory: &dyn Memory) -> Vec<(Hook,
     for (hook, name) in NAMES {
         hooks.extend(named(name).iter().map(|symbol| (hook, place(symbol))));
     }
-    let machine = module.module.machine();
     let calls = named("__lsan_do_leak_check");
-    let looks = calls
-        .iter()
-        .filter_map(|symbol| goes_to(machine, place(symbol), symbol.size, memory));
+    let looks = calls.iter().filter_map(|symbol| {
+        let set = module.module.instruction_set(symbol.address);
+        goes_to(set, place(symbol), symbol.size, memory)
+    });
     hooks.extend(looks.map(|at| (Hook::LeakCheck, at)));
     hooks
 }
 
 /// The target of a short function's last call or jump out of itself. The target may have no symbol.
-fn goes_to(machine: Machine, start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
+fn goes_to(set: InstructionSet, start: Address, size: u64, memory: &dyn Memory) -> Option<Address> {
     let mut code = [0; CALLER];
     let length = memory.read_some(start, &mut code);
     let size = usize::try_from(size).ok()?.min(length);
@@ -79,7 +79,7 @@ fn goes_to(machine: Machine, start: Address, size: u64, memory: &dyn Memory) -> 
         let target = instruction.target()?;
         (target.0 != 0 && !inside.contains(&target.0)).then_some(target)
     };
-    let instructions = Instructions::flows(machine, &code[..size], start);
+    let instructions = Instructions::flows(set, &code[..size], start);
     instructions.filter_map(leads_out).last()
 }
 

@@ -49,18 +49,17 @@ impl Owner {
     /// Removes from the temporaries to be dropped those that an assignment moves into the program's memory, where the program then owns
     /// them. A temporary counts as moved if it and the assigned bytes have a word in common other than zero.
     pub(in crate::owner) fn move_temporaries(&self, calls: &Calls, changes: &[Change]) {
-        let words = |bytes: &[u8]| -> Vec<u64> {
-            let words = bytes.as_chunks::<8>().0.iter();
-            words
-                .map(|word| u64::from_le_bytes(*word))
-                .filter(|word| *word != 0)
-                .collect()
+        let size = self.process().machine().address_size() as usize;
+        let words = |bytes: &[u8]| -> Vec<Vec<u8>> {
+            let words = bytes.chunks_exact(size);
+            let used = words.filter(|word| word.iter().any(|byte| *byte != 0));
+            used.map(<[u8]>::to_vec).collect()
         };
         let stored = changes.iter().flat_map(|change| match change {
             Change::Memory { bytes, .. } => words(bytes),
             Change::Register { .. } => Vec::new(),
         });
-        let stored: Vec<u64> = stored.collect();
+        let stored: Vec<Vec<u8>> = stored.collect();
         calls.retain_temporaries(|value| {
             let size = self.reader().size_of(value).unwrap_or(0);
             let bytes = self

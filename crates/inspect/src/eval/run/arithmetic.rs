@@ -138,9 +138,9 @@ impl Runner<'_> {
                 .ok_or_else(|| Fault::new(at, "the pointee's size is not known"))
         };
         match (operator, first, second) {
-            (Binary::Subtract, Number::Pointer { target, .. }, Number::Pointer { .. }) => {
-                Ok(Number::integer((a - b) / size(target)?, 8, true))
-            }
+            (Binary::Subtract, Number::Pointer { target, .. }, Number::Pointer { .. }) => Ok(
+                Number::integer((a - b) / size(target)?, self.word_size(), true),
+            ),
             (Binary::Add, Number::Pointer { target, .. }, Number::Integer { .. })
             | (Binary::Add, Number::Integer { .. }, Number::Pointer { target, .. }) => {
                 let (base, steps) = match first {

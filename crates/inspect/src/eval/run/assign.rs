@@ -251,6 +251,7 @@ impl Runner<'_> {
             }
         }
         let conversion = Conversion {
+            word: self.word_size(),
             number,
             untyped: arithmetic::is_untyped(source),
             type_,

@@ -40,7 +40,9 @@ impl Runner<'_> {
                 }
                 (Some(Builtin::Contains | Builtin::Count), [wanted]) if has_elements(&view) => {
                     let number = match (builtin, self.occurrences(&value, wanted)?) {
-                        (Some(Builtin::Count), count) => Number::integer(count.into(), 8, false),
+                        (Some(Builtin::Count), count) => {
+                            Number::integer(count.into(), self.word_size(), false)
+                        }
                         (_, count) => Number::Bool(count > 0),
                     };
                     Some(self.computed(number))

@@ -81,7 +81,7 @@ impl Runner<'_> {
         match (name, arguments) {
             ("strlen", [text]) => {
                 let (text, _) = self.c_text(text)?;
-                Ok(Number::integer(text.len() as i128, 8, false))
+                Ok(Number::integer(text.len() as i128, self.word_size(), false))
             }
             ("strcmp" | "strcasecmp", [one, other]) => {
                 let (one, other) = (self.c_text(one)?.0, self.c_text(other)?.0);

@@ -11,7 +11,7 @@ use crate::calls::{Arguments, Call, Image, Returned};
 use crate::eval::a_type;
 use crate::eval::ir::{Expression, Kind, Scalar, TypeName};
 use crate::modules::LoadedModule;
-use crate::values::passing::{self, Class, Part, Passing};
+use crate::values::passing::{self, Passing};
 use crate::values::rust::glue::{self, Drops};
 use crate::values::{Value, names};
 use dapple_symbols::functions::Language;
@@ -145,7 +145,8 @@ impl Draft<'_> {
     fn push_unknown_place(&mut self) -> Result<(), Fault> {
         let place = Image::pointing_to(UNKNOWN_PLACE.to_vec());
         let is_rust = self.is_rust();
-        let pushed = self.arguments.push(&place, &one_word(), 8, is_rust);
+        let word = passing::one_word(self.known.module.module.machine());
+        let pushed = self.arguments.push(&place, &word, 8, is_rust);
         pushed.map_err(|why| self.refusal(&why))
     }
 }
@@ -168,18 +169,6 @@ const UNKNOWN_PLACE: [u8; 24] = {
 fn is_caller_place(module: &LoadedModule, id: TypeId) -> bool {
     let type_ = module.module.strip_aliases(id).ok().flatten();
     type_.is_some_and(|type_| type_.name.ends_with("core::panic::location::Location"))
-}
-
-/// One part, in a general-purpose register.
-fn one_word() -> Passing {
-    Passing::Parts {
-        size: 8,
-        parts: vec![Part {
-            offset: 0,
-            size: 8,
-            class: Class::Integer,
-        }],
-    }
 }
 
 impl Runner<'_> {
@@ -398,7 +387,8 @@ impl Runner<'_> {
         };
         let pushed = match (object, parameter) {
             (Object::Pointer(image) | Object::Environment(image), _) => {
-                draft.arguments.push(image, &one_word(), 8, false)
+                let word = passing::one_word(module.module.machine());
+                draft.arguments.push(image, &word, 8, false)
             }
             (Object::Whole(bytes), Some(id)) => {
                 let passing = passing::passing(module, id, draft.candidate.language);
@@ -485,7 +475,7 @@ impl Runner<'_> {
                 ),
             ));
         };
-        match target.plain_scalar() {
+        match self.sized(target, target.plain_scalar()) {
             Some(Scalar::Integer { size, signed }) => return Ok(Returned::Integer(size, signed)),
             Some(Scalar::Float {
                 size: size @ (4 | 8),

@@ -15,6 +15,8 @@ pub(super) struct Conversion<'a> {
     /// The target type without typedefs, and its name.
     pub type_: &'a Type,
     pub type_name: &'a str,
+    /// The size of an address, in bytes.
+    pub word: u8,
     /// The width in bits, if the target is a bit-field.
     pub bits: Option<u64>,
     /// The number is the result of `x += 1` or the like: it is truncated where the language does so.
@@ -85,9 +87,9 @@ impl Conversion<'_> {
                 self.integer(size, *signed)
             }
             TypeKind::Pointer(..) => match self.number {
-                Number::Pointer { address, .. } => Ok(address.to_le_bytes().to_vec()),
+                Number::Pointer { address, .. } => Ok(self.address(address)),
                 Number::Integer { value, .. } => match u64::try_from(value) {
-                    Ok(address) => Ok(address.to_le_bytes().to_vec()),
+                    Ok(address) => Ok(self.address(address)),
                     Err(_) => Err(format!("{value} is no address")),
                 },
                 _ => Err(self.unfit()),
@@ -114,6 +116,10 @@ impl Conversion<'_> {
 
     fn cut(&self, value: i128, size: u8) -> Result<Vec<u8>, String> {
         Ok(Number::integer(value, size, true).to_bytes())
+    }
+
+    fn address(&self, address: u64) -> Vec<u8> {
+        address.to_le_bytes()[..usize::from(self.word).min(8)].to_vec()
     }
 
     fn integer(&self, size: u8, signed: bool) -> Result<Vec<u8>, String> {
@@ -144,7 +150,7 @@ impl Conversion<'_> {
                 }
                 (whole as i128, false, false)
             }
-            Number::Pointer { address, .. } if size == 8 => (address.into(), true, false),
+            Number::Pointer { address, .. } if size == self.word => (address.into(), true, false),
             Number::Pointer { .. } => return Err(self.unfit()),
         };
         let bits = self.bits.unwrap_or(u64::from(size) * 8).clamp(1, 128);

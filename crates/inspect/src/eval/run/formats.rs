@@ -61,7 +61,7 @@ impl Runner<'_> {
                         Format::Fixed | Format::Scientific => None,
                         Format::Text => self.is_shown_as_text(&with(&seen)).then(|| with(value)),
                         format => {
-                            let number = Number::integer(address.into(), 8, false);
+                            let number = Number::integer(address.into(), self.word_size(), false);
                             self.number_in_format(value, number, format)
                         }
                     };

@@ -152,7 +152,10 @@ impl Runner<'_> {
     }
 
     fn word_of(&self, found: &MemberPointer, at: u64, pointer: &Expression) -> Result<u64, Fault> {
-        let word = self.reader.word(&found.value.contents.part(at, 8));
+        let size = self.reader.address_size();
+        let word = self
+            .reader
+            .word(&found.value.contents.part(size * at, size));
         word.map_err(|_| self.fault(pointer, "can't be read"))
     }
 
@@ -163,7 +166,7 @@ impl Runner<'_> {
         pointer: &Expression,
     ) -> Result<Value, Fault> {
         let inside = self.word_of(found, 0, pointer)?;
-        if inside == u64::MAX {
+        if self.reader.signed(inside) == -1 {
             return Err(self.fault(pointer, "is a null pointer"));
         }
         let member = |contents| found.value.sibling(Some(found.target), contents);
@@ -181,16 +184,24 @@ impl Runner<'_> {
             return Err(self.fault(base, "is not in memory"));
         };
         let function = self.word_of(found, 0, pointer)?;
-        let adjustment = self.word_of(found, 8, pointer)?;
-        let object = Address(address.0.wrapping_add(adjustment));
+        let adjustment = self.word_of(found, 1, pointer)?;
+        // Which function is virtual is said where no address of code says something else: on arm in the adjustment, since the lowest bit of an address is
+        // set for Thumb code (C++ ABI for the Arm Architecture, §4.2.1).
+        let is_in_adjustment = self.machine() == dapple_arch::Machine::Arm;
+        let adjustment = self.reader.signed(adjustment);
+        let (is_virtual, adjustment, slot) = match is_in_adjustment {
+            true => (adjustment & 1 == 1, adjustment >> 1, function),
+            false => (function & 1 == 1, adjustment, function.wrapping_sub(1)),
+        };
+        let object = address.offset(adjustment);
         let code = match function {
-            0 => return Err(self.fault(pointer, "is a null pointer")),
-            function if function & 1 == 1 => {
+            0 if !is_virtual => return Err(self.fault(pointer, "is a null pointer")),
+            _ if is_virtual => {
                 let read = |address: u64| {
-                    let word = self.reader.memory.read_u64(Address(address));
+                    let word = self.reader.memory.read_address(Address(address));
                     word.map_err(|_| self.fault(base, "has no virtual table that can be read"))
                 };
-                read(read(object.0)?.wrapping_add(function - 1))?
+                read(read(object.0)?.wrapping_add(slot))?
             }
             function => function,
         };

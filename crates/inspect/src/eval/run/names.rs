@@ -15,8 +15,8 @@ const MAX_TYPES: usize = 2000;
 /// The most constants considered for a suggestion.
 const MAX_CONSTANTS: usize = 1000;
 
-/// An associated constant of a Rust number: `u8::MAX`, `f64::EPSILON`.
-fn scalar_constant(name: &str) -> Option<Number> {
+/// An associated constant of a Rust number: `u8::MAX`, `f64::EPSILON`. An address has `word` bytes.
+fn scalar_constant(name: &str, word: u8) -> Option<Number> {
     let name = name
         .trim_start_matches("std::")
         .trim_start_matches("core::");
@@ -40,8 +40,8 @@ fn scalar_constant(name: &str) -> Option<Number> {
                 [f64::MAX, f64::MIN, f64::EPSILON, f64::INFINITY, f64::NAN],
             );
         }
-        "usize" => (false, 64),
-        "isize" => (true, 64),
+        "usize" => (false, 8 * u32::from(word)),
+        "isize" => (true, 8 * u32::from(word)),
         _ => {
             let (sign, bits) = type_name.split_at_checked(1)?;
             let signed = ["u", "i"].iter().position(|known| *known == sign)? == 1;
@@ -143,7 +143,7 @@ impl Runner<'_> {
         if let Some(value) = self.static_of_class(name) {
             return Ok(value);
         }
-        if let Some(number) = scalar_constant(name).filter(|_| self.is_rust()) {
+        if let Some(number) = scalar_constant(name, self.word_size()).filter(|_| self.is_rust()) {
             return Ok(self.computed(number));
         }
         for path in self.absolute(name) {

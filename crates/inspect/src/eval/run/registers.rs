@@ -39,8 +39,13 @@ fn segments_of(machine: Machine) -> &'static [(u16, &'static str)] {
 
 impl Runner<'_> {
     /// Whose registers the frame has.
-    fn machine(&self) -> Machine {
+    pub(super) fn machine(&self) -> Machine {
         self.frame.physical.registers.machine()
+    }
+
+    /// The size of an address, and so of `size_t` and `usize`, in bytes.
+    pub(super) fn word_size(&self) -> u8 {
+        self.machine().address_size() as u8
     }
 
     /// The register, or lane of a register, that an expression denotes. `None`: it denotes neither.

@@ -241,7 +241,7 @@ impl Runner<'_> {
     /// The slice, an address and a length, that a reference to a container is coerced to for a parameter of type `type_`: `&Vec<T>` to `&[T]`,
     /// `&String` to `&str`. `None`: there is no such coercion.
     pub(super) fn as_slice(&self, type_: &Type, argument: &Expression) -> Option<Image> {
-        if type_.language != Language::Rust || type_.size != Some(16) {
+        if type_.language != Language::Rust || type_.size != Some(2 * self.reader.address_size()) {
             return None;
         }
         let element = type_
@@ -278,16 +278,17 @@ impl Runner<'_> {
                 }
                 _ => return None,
             };
-            let mut bytes = address.to_le_bytes().to_vec();
-            bytes.extend(length.to_le_bytes());
-            return Some(Image::of(bytes));
+            let size = usize::from(self.word_size()).min(8);
+            let words = [address, length].map(u64::to_le_bytes);
+            let bytes = words.iter().flat_map(|word| &word[..size]);
+            return Some(Image::of(bytes.copied().collect()));
         }
         None
     }
 
     /// A length, which in Rust has the type `usize` if the program has that type.
     pub(super) fn length(&self, length: u64) -> Value {
-        let number = Number::integer(length.into(), 8, false);
+        let number = Number::integer(length.into(), self.word_size(), false);
         let usize_type = match self.frame.language {
             Language::Rust => self.type_named("usize"),
             _ => None,

@@ -125,7 +125,7 @@ impl Runner<'_> {
         let text = Some(text).filter(|text| !text.contains('$'));
         let text = text.ok_or_else(|| Fault::unknown(at, format!("`${name}` is no value")))?;
         if let Some(offset) = self.offset_of_member(text) {
-            return Ok(self.computed(Number::integer(offset.into(), 8, false)));
+            return Ok(self.computed(Number::integer(offset.into(), self.word_size(), false)));
         }
         let is_nothing =
             |_| Fault::unknown(at, format!("`${name}` is `{text}`, which is no value"));

@@ -1,5 +1,6 @@
 //! Types by name: casts, sizes, and constants of enumerations.
 
+use super::scalar_names::{is_of_a_word, names_of, names_of_long, names_of_long_long};
 use super::{Fault, MAX_STEPS, Runner, cast};
 use crate::Address;
 use crate::eval::ir::{Expression, Form, Kind, Scalar, TypeName};
@@ -112,6 +113,18 @@ impl Runner<'_> {
         Fault::unknown(target.at, message)
     }
 
+    /// The scalar that a type's name stands for where an address has the size that it has here: the parser takes it for 8 bytes.
+    pub(super) fn sized(&self, target: &TypeName, scalar: Option<Scalar>) -> Option<Scalar> {
+        let is_other = self.word_size() != 8 && is_of_a_word(&target.name);
+        match scalar {
+            Some(Scalar::Integer { signed, .. }) if is_other => Some(Scalar::Integer {
+                size: self.word_size(),
+                signed,
+            }),
+            scalar => scalar,
+        }
+    }
+
     /// The program's type for a scalar.
     pub(super) fn scalar_type(&self, scalar: Scalar) -> Option<(Arc<LoadedModule>, TypeId)> {
         let rust = match (self.frame.language, scalar) {
@@ -135,7 +148,15 @@ impl Runner<'_> {
         if let Some(argument) = self.scope.and_then(|scope| scope.argument(&target.name)) {
             return argument.ok_or_else(|| self.no_type(target));
         }
-        let known = target.scalar.map(names_of).unwrap_or_default();
+        let scalar = self.sized(target, target.scalar);
+        let known = match (scalar, self.word_size()) {
+            (Some(Scalar::Integer { size: 4, signed }), 4) if is_of_a_word(&target.name) => {
+                names_of_long(signed)
+            }
+            // `long long` before `long`.
+            (Some(Scalar::Integer { size: 8, signed }), 4) => names_of_long_long(signed),
+            _ => scalar.map(names_of).unwrap_or_default(),
+        };
         let names = [target.name.as_str()]
             .into_iter()
             .chain(known.iter().copied());
@@ -145,7 +166,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn cast_to(&self, operand: &Expression, target: &TypeName) -> Result<Value, Fault> {
-        if let Some(scalar) = target.plain_scalar() {
+        if let Some(scalar) = self.sized(target, target.plain_scalar()) {
             let number = self.number(operand)?;
             return Ok(self.computed(cast(self.frame.language, number, scalar)));
         }
@@ -383,8 +404,8 @@ impl Runner<'_> {
     }
 
     pub(super) fn size_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
-        let size = match (target.pointers, target.scalar) {
-            (1.., _) => 8,
+        let size = match (target.pointers, self.sized(target, target.scalar)) {
+            (1.., _) => self.reader.address_size(),
             (0, Some(Scalar::Integer { size, .. } | Scalar::Float { size })) => size.into(),
             (0, Some(Scalar::Bool)) => 1,
             (0, Some(Scalar::Char)) => match self.frame.language {
@@ -406,12 +427,12 @@ impl Runner<'_> {
                 })?
             }
         };
-        Ok(Number::integer(size.into(), 8, false))
+        Ok(Number::integer(size.into(), self.word_size(), false))
     }
 
     /// A type's alignment: what its members need. An `alignas` is not taken into account.
     pub(super) fn align_of_type(&self, target: &TypeName) -> Result<Number, Fault> {
-        let number = |align: u64| Number::integer(align.into(), 8, false);
+        let number = |align: u64| Number::integer(align.into(), self.word_size(), false);
         if target.pointers > 0 || target.scalar.is_some() {
             return self.size_of_type(target);
         }
@@ -434,15 +455,20 @@ impl Runner<'_> {
             (Err(fault), None) => return Err(fault),
         };
         let align = match value.contents {
+            Contents::Number(Number::Pointer { .. }) => self.reader.address_size(),
             Contents::Number(number) => number.to_bytes().len() as u64,
             _ => self.reader.align_of(&value),
         };
-        Ok(Number::integer(align.into(), 8, false))
+        Ok(Number::integer(align.into(), self.word_size(), false))
     }
 
     pub(super) fn size_of(&self, operand: &Expression) -> Result<Number, Fault> {
         if let Kind::Text(text) = &operand.kind {
-            return Ok(Number::integer(text.len() as i128 + 1, 8, false));
+            return Ok(Number::integer(
+                text.len() as i128 + 1,
+                self.word_size(),
+                false,
+            ));
         }
         if operand.calls() {
             let why = "functions are not called to be measured";
@@ -462,9 +488,10 @@ impl Runner<'_> {
                     // In C, comparisons have the type int.
                     Number::Bool(_) if is_c => 4,
                     Number::Char(_) if self.frame.language != Language::Rust => 1,
+                    Number::Pointer { .. } => usize::from(self.word_size()),
                     number => number.to_bytes().len(),
                 };
-                return Ok(Number::integer(size as i128, 8, false));
+                return Ok(Number::integer(size as i128, self.word_size(), false));
             }
             let type_ = self.reader.resolve(&value).map(|resolved| resolved.type_);
             let is_reference = type_.is_some_and(|type_| {
@@ -480,7 +507,7 @@ impl Runner<'_> {
         }
         let size = self.reader.size_of(&value);
         let size = size.ok_or_else(|| self.fault(operand, "is of unknown size"))?;
-        Ok(Number::integer(size.into(), 8, false))
+        Ok(Number::integer(size.into(), self.word_size(), false))
     }
 
     /// The value of a conditional expression that has chosen its side `taken`. If both sides are numbers, the value is converted to their
@@ -731,32 +758,4 @@ fn scalar_of(kind: &TypeKind, size: u8) -> Option<Scalar> {
         },
         _ => return None,
     })
-}
-
-/// The names that compilers of C and C++ give a scalar in debug information.
-fn names_of(scalar: Scalar) -> &'static [&'static str] {
-    match scalar {
-        Scalar::Bool => &["_Bool", "bool"],
-        Scalar::Char => &["char"],
-        Scalar::Float { size: 4 } => &["float"],
-        Scalar::Float { size: 8 } => &["double"],
-        Scalar::Float { .. } => &["long double"],
-        Scalar::Integer { size, signed } => match (size, signed) {
-            (1, true) => &["signed char"],
-            (1, false) => &["unsigned char"],
-            (2, true) => &["short int", "short"],
-            (2, false) => &["short unsigned int", "unsigned short"],
-            (4, true) => &["int"],
-            (4, false) => &["unsigned int"],
-            (8, true) => &["long int", "long", "long long int", "long long"],
-            (8, false) => &[
-                "long unsigned int",
-                "unsigned long",
-                "long long unsigned int",
-                "unsigned long long",
-            ],
-            (_, true) => &["__int128"],
-            (_, false) => &["__int128 unsigned", "unsigned __int128"],
-        },
-    }
 }

@@ -1,4 +1,4 @@
-//! The same for machines whose calls leave the return address in a register: aarch64 and riscv64.
+//! The same for machines whose calls leave the return address in a register: aarch64, riscv64 and arm.
 
 use super::MAX_FRAME;
 use crate::Address;
@@ -45,20 +45,25 @@ fn has_no_frame(frame: &PhysicalFrame, modules: &Modules, memory: &dyn Memory) -
     let Some(symbol) = module.module.symbol_at(file) else {
         return true;
     };
-    let start = module.to_process(symbol.address);
-    let Some(length) = frame
-        .pc
-        .0
-        .checked_sub(start.0)
-        .filter(|it| *it <= MOST_CODE)
-    else {
+    is_before_frame(frame, module.to_process(symbol.address), modules, memory)
+}
+
+/// Whether nothing has moved the stack pointer between the beginning of a function and the program counter.
+pub(in crate::unwind) fn is_before_frame(
+    frame: &PhysicalFrame,
+    start: Address,
+    modules: &Modules,
+    memory: &dyn Memory,
+) -> bool {
+    let length = frame.pc.0.checked_sub(start.0);
+    let Some(length) = length.filter(|it| *it <= MOST_CODE) else {
         return false;
     };
     let mut code = vec![0; length as usize];
     if memory.read(start, &mut code).is_err() {
         return true;
     }
-    let mut code = Instructions::of(frame.registers.machine(), &code, start);
+    let mut code = Instructions::of(modules.instruction_set(frame.pc), &code, start);
     code.all(|instruction| instruction.stack == Some(0) && !instruction.is_call())
 }
 
@@ -93,7 +98,8 @@ fn by_frame_pointer(
 ) -> Option<(Address, Registers)> {
     let machine = frame.registers.machine();
     let (sp, base) = (frame.registers.sp()?, frame.registers.fp()?);
-    let is_plausible = base.is_multiple_of(8) && base >= sp.0 && base - sp.0 <= MAX_FRAME;
+    let size = memory.address_size();
+    let is_plausible = base.is_multiple_of(size) && base >= sp.0 && base - sp.0 <= MAX_FRAME;
     if !is_plausible {
         return None;
     }
@@ -101,14 +107,16 @@ fn by_frame_pointer(
         Machine::Riscv64 => base.checked_sub(16)?,
         _ => base,
     };
-    let saved = memory.read_u64(Address(record)).ok()?;
-    let target = memory.read_u64(Address(record.checked_add(8)?)).ok()?;
+    let saved = memory.read_address(Address(record)).ok()?;
+    let target = memory
+        .read_address(Address(record.checked_add(size)?))
+        .ok()?;
     let target = machine.code_address(target);
     if !is_return_address(machine, target, modules, memory) {
         return None;
     }
     // On aarch64 a frame may go on above its record, so that this is the least that it takes.
-    let cfa = Address(record.checked_add(16)?);
+    let cfa = Address(record.checked_add(2 * size)?);
     let mut registers = Registers::of(machine);
     registers.set_thread_pointer(frame.registers.thread_pointer());
     registers.set_fp(Some(saved));
@@ -125,7 +133,8 @@ fn is_return_address(
     modules: &Modules,
     memory: &dyn Memory,
 ) -> bool {
-    if address.0 < 16 || !address.0.is_multiple_of(machine.instruction_alignment()) {
+    let set = modules.instruction_set(address);
+    if address.0 < 16 || !address.0.is_multiple_of(set.alignment()) {
         return false;
     }
     if modules
@@ -139,11 +148,25 @@ fn is_return_address(
         let code = &mut code[..length as usize];
         let start = address.offset(-length);
         memory.read(start, code).is_ok()
-            && decode(machine, code, start).is_some_and(|it| it.is_call() && it.next() == address)
+            && decode(set, code, start).is_some_and(|it| it.is_call() && it.next() == address)
     };
-    is_call(4)
-        || machine.instruction_alignment() == 2 && is_call(2)
-        || is_sigreturn(machine, address, memory)
+    is_call(4) || set.alignment() == 2 && is_call(2) || is_sigreturn(machine, address, memory)
+}
+
+/// arm's numbers of rt_sigreturn(2), and of sigreturn(2), to which handlers return that don't ask for the signal's data.
+const RT_SIGRETURN: u8 = 173;
+const SIGRETURN: u8 = 119;
+
+/// Whether the code at `pc` is arm's trampoline of a system call: mov r7, #`number`; svc #0, in either instruction set.
+fn of_arm(pc: Address, memory: &dyn Memory, number: u8) -> bool {
+    let mut code = [0; 8];
+    let count = memory.read_some(pc, &mut code);
+    let is = |wanted: &[u8]| code[..count].starts_with(wanted);
+    is(&[number, 0x27, 0, 0xdf]) || is(&[number, 0x70, 0xa0, 0xe3, 0, 0, 0, 0xef])
+}
+
+fn is_without_signal(pc: Address, memory: &dyn Memory) -> bool {
+    of_arm(pc, memory, SIGRETURN)
 }
 
 /// Whether the code at `pc` is the trampoline of rt_sigreturn(2): the call's number 139 in its register, and the call.
@@ -153,6 +176,7 @@ pub(super) fn is_sigreturn(machine: Machine, pc: Address, memory: &dyn Memory) -
         Machine::Aarch64 => [0xd280_1168, 0xd400_0001],
         // li a7, 139; ecall.
         Machine::Riscv64 => [0x08b0_0893, 0x0000_0073],
+        Machine::Arm => return of_arm(pc, memory, RT_SIGRETURN) || is_without_signal(pc, memory),
         Machine::X86_64 => return false,
     };
     let mut code = [0; 8];
@@ -162,13 +186,18 @@ pub(super) fn is_sigreturn(machine: Machine, pc: Address, memory: &dyn Memory) -
 /// The interrupted frame's registers, from the `struct rt_sigframe` that the kernel has left at the stack pointer: behind the signal's data come the
 /// parts of `ucontext_t` in front of the registers, then these in the kernel's order.
 fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, Registers)> {
-    /// The size of `siginfo_t`, and the offset of `uc_mcontext` in `ucontext_t` (asm/ucontext.h), in bytes.
-    const BEFORE: i64 = 128 + 176;
     let machine = frame.registers.machine();
-    let mut at = frame.registers.sp()?.offset(BEFORE);
+    // The size of `siginfo_t`, and the offset of `uc_mcontext` in `ucontext_t` (asm/ucontext.h), in bytes.
+    let before = match machine {
+        Machine::Arm if is_without_signal(frame.pc, memory) => 20,
+        Machine::Arm => 128 + 20,
+        _ => 128 + 176,
+    };
+    let size = memory.address_size().cast_signed();
+    let mut at = frame.registers.sp()?.offset(before);
     let mut next = || {
-        let word = memory.read_u64(at);
-        at = at.offset(8);
+        let word = memory.read_address(at);
+        at = at.offset(size);
         word.ok()
     };
     let mut registers = Registers::of(machine);
@@ -180,8 +209,11 @@ fn interrupted(frame: &PhysicalFrame, memory: &dyn Memory) -> Option<(Address, R
             }
         }
         _ => {
-            // The address of a fault comes first.
-            next()?;
+            // The address of a fault comes first; on arm, three words about it.
+            let skipped = if machine == Machine::Arm { 3 } else { 1 };
+            for _ in 0..skipped {
+                next()?;
+            }
             for register in machine.general() {
                 registers.set(register, Some(next()?));
             }

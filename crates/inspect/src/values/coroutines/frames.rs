@@ -46,7 +46,7 @@ impl CppFrame {
     /// the memory can't be read.
     pub fn is_resumable(&self, frame: Address, memory: &dyn Memory) -> bool {
         // Memory that was freed has other contents: the allocator's own.
-        self.resume.0 != 0 && memory.read_u64(frame) == Ok(self.resume.0)
+        self.resume.0 != 0 && memory.read_address(frame) == Ok(self.resume.0)
     }
 }
 

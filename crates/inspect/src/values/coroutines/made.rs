@@ -117,8 +117,7 @@ impl MadeFuture {
         let mut value = reader.variable(&found.variable, &loaded, &frame).value;
         let mut state = None;
         if found.is_boxed {
-            let pointer = reader.bytes(&value.contents, 8).ok()?;
-            let address = u64::from_le_bytes(pointer.try_into().ok()?);
+            let address = reader.word(&value.contents).ok()?;
             value = value.sibling(Some(found.state_type), Contents::Memory(Address(address)));
             state = Some(address);
         }

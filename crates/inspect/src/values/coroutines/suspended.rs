@@ -51,19 +51,21 @@ impl<'a> WithSlot<'a> {
 }
 
 impl Memory for WithSlot<'_> {
+    fn address_size(&self) -> u64 {
+        self.memory.address_size()
+    }
+
     fn read(&self, address: Address, bytes: &mut [u8]) -> Result<(), Address> {
         if !is_on_stack(address) {
             return self.memory.read(address, bytes);
         }
         let is_slot = self.slot.is_none_or(|slot| slot == address);
-        match <&mut [u8; 8]>::try_from(bytes) {
-            Ok(word) if is_slot => {
-                *word = self.state.0.to_le_bytes();
-                self.read.set(Some(address));
-                Ok(())
-            }
-            _ => Err(address),
+        if !is_slot || bytes.len() as u64 != self.address_size() {
+            return Err(address);
         }
+        bytes.copy_from_slice(&self.state.0.to_le_bytes()[..bytes.len()]);
+        self.read.set(Some(address));
+        Ok(())
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn deque(
     let (end, end_first, _, end_block) = cursor("_M_finish")?;
     let length = || {
         let room = last.checked_sub(first).filter(|room| *room > 0)?;
-        let bytes = match end_block.checked_sub(block)? / 8 {
+        let bytes = match end_block.checked_sub(block)? / reader.address_size() {
             0 => end.checked_sub(start)?,
             blocks => (last.checked_sub(start)?)
                 .checked_add((blocks - 1).checked_mul(room)?)?
@@ -128,7 +128,9 @@ impl Blocks {
     }
 
     fn block(&self, reader: &Reader<'_>, number: u64) -> Option<u64> {
-        let slot = self.map.checked_add(number.checked_mul(8)?)?;
+        let slot = self
+            .map
+            .checked_add(number.checked_mul(reader.address_size())?)?;
         let [block] = reader.words(slot).ok()?;
         Some(block)
     }

@@ -8,8 +8,8 @@ use crate::values::{Contents, Reader, Value, names};
 use dapple_symbols::functions::Language;
 use dapple_symbols::types::{Aggregate, TypeKind};
 
-/// The largest function object that libstdc++'s `function` stores inline, if the object is trivially copyable, in bytes.
-const INSIDE: u64 = 16;
+/// The largest function object that libstdc++'s `function` stores inline, if the object is trivially copyable, in words.
+const INSIDE: u64 = 2;
 /// How many functions in the vtable of libc++'s object are looked at.
 const TABLE: usize = 9;
 
@@ -41,7 +41,9 @@ fn held_by_libstdcxx(reader: &Reader<'_>, value: &Value, invoker: u64) -> Option
     let size = reader.size_of(&held)?;
     let type_ = reader.resolve(&held)?.type_;
     let module = &held.module.module;
-    if size > INSIDE || module.is_passed_by_reference(type_.id) || reader.align_of(&held) > 8 {
+    let word = reader.address_size();
+    let is_outside = size > INSIDE * word || reader.align_of(&held) > word;
+    if is_outside || module.is_passed_by_reference(type_.id) {
         held.contents = Contents::Memory(Address(reader.word(&held.contents).ok()?));
     }
     Some(held)
@@ -109,7 +111,7 @@ fn named(reader: &Reader<'_>, value: &Value) -> Option<View> {
             let [table] = reader.words(object).ok()?;
             let name = reader.symbol_name(table)?;
             let arguments = names::arguments(name.split_once("__function::__func")?.1);
-            let target = Contents::Memory(Address(object.checked_add(8)?));
+            let target = Contents::Memory(Address(object.checked_add(reader.address_size())?));
             (arguments.first()?.clone(), target)
         }
     };
@@ -237,7 +239,9 @@ pub(super) fn coroutine(reader: &Reader<'_>, value: &Value, aggregate: &Aggregat
     let promise = aggregate.type_arguments.first().and_then(|(_, promise)| {
         let mut promise = value.sibling(Some((*promise)?), Contents::Memory(Address(0)));
         let align = reader.align_of(&promise).max(1);
-        let at = address.checked_add(16)?.checked_next_multiple_of(align)?;
+        let at = address
+            .checked_add(2 * reader.address_size())?
+            .checked_next_multiple_of(align)?;
         promise.contents = Contents::Memory(Address(at));
         reader.resolve(&promise).is_some().then_some(promise)
     });

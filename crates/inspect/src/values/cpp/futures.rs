@@ -42,8 +42,12 @@ pub(super) fn view(reader: &Reader<'_>, value: &Value, aggregate: &Aggregate) ->
             let result = reader.word(&result.contents).ok()?;
             // `_Result<T>`: a vtable, an exception, and the value at the next address that its alignment allows.
             let align = reader.align_of(&of(Some(0))?).max(1);
-            let held = of(result.checked_add(16)?.checked_next_multiple_of(align))?;
-            let [failure] = reader.words(result.checked_add(8)?).ok()?;
+            let held = of(result
+                .checked_add(2 * reader.address_size())?
+                .checked_next_multiple_of(align))?;
+            let [failure] = reader
+                .words(result.checked_add(reader.address_size())?)
+                .ok()?;
             (failure, held)
         }
         None => {

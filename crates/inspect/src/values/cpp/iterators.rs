@@ -56,17 +56,22 @@ fn of_library(
         }
         _ => {}
     }
+    let size = reader.address_size();
     let (header, links) = match path {
-        "_List_iterator" | "_List_const_iterator" => (16, Links::List { next: 0, back: 1 }),
-        "__list_iterator" | "__list_const_iterator" => (16, Links::List { next: 1, back: 0 }),
-        "_Fwd_list_iterator" | "_Fwd_list_const_iterator" => (8, Links::Single),
-        "__forward_list_iterator" | "__forward_list_const_iterator" => (8, Links::Single),
-        "__detail::_Node_iterator" | "__detail::_Node_const_iterator" => (8, Links::Single),
-        "__hash_iterator" | "__hash_const_iterator" => (16, Links::Single),
-        "__hash_map_iterator" | "__hash_map_const_iterator" => (16, Links::Single),
-        "_Rb_tree_iterator" | "_Rb_tree_const_iterator" => (32, Links::Tree(&LIBSTDCXX)),
-        "__tree_iterator" | "__tree_const_iterator" => (nodes::LIBCXX_TREE, Links::Tree(&LIBCXX)),
-        "__map_iterator" | "__map_const_iterator" => (nodes::LIBCXX_TREE, Links::Tree(&LIBCXX)),
+        "_List_iterator" | "_List_const_iterator" => (2 * size, Links::List { next: 0, back: 1 }),
+        "__list_iterator" | "__list_const_iterator" => (2 * size, Links::List { next: 1, back: 0 }),
+        "_Fwd_list_iterator" | "_Fwd_list_const_iterator" => (size, Links::Single),
+        "__forward_list_iterator" | "__forward_list_const_iterator" => (size, Links::Single),
+        "__detail::_Node_iterator" | "__detail::_Node_const_iterator" => (size, Links::Single),
+        "__hash_iterator" | "__hash_const_iterator" => (2 * size, Links::Single),
+        "__hash_map_iterator" | "__hash_map_const_iterator" => (2 * size, Links::Single),
+        "_Rb_tree_iterator" | "_Rb_tree_const_iterator" => (4 * size, Links::Tree(&LIBSTDCXX)),
+        "__tree_iterator" | "__tree_const_iterator" => {
+            (nodes::libcxx_tree(size), Links::Tree(&LIBCXX))
+        }
+        "__map_iterator" | "__map_const_iterator" => {
+            (nodes::libcxx_tree(size), Links::Tree(&LIBCXX))
+        }
         _ => return None,
     };
     let mut node = word(reader, value, &["_M_node", "_M_cur", "__ptr_", "__node_"])?;
@@ -166,7 +171,9 @@ fn in_blocks(reader: &Reader<'_>, value: &Value, step: Step, limit: Limit) -> Op
     let [first] = reader.words(slot).ok()?;
     let address = match at == first {
         true => {
-            let [before] = reader.words(slot.checked_sub(8)?).ok()?;
+            let [before] = reader
+                .words(slot.checked_sub(reader.address_size())?)
+                .ok()?;
             before.checked_add(block)?.checked_sub(size)?
         }
         false => at.checked_sub(size)?,

@@ -18,7 +18,9 @@ pub(super) const MAX_LENGTH: u64 = 1 << 40;
 const MAX_COUNTED: u64 = 1 << 17;
 
 /// The size of a node's header in libc++'s trees: three links, and a byte for the colour.
-pub(super) const LIBCXX_TREE: u64 = 25;
+pub(super) const fn libcxx_tree(size: u64) -> u64 {
+    3 * size + 1
+}
 
 /// The layout of a container's elements.
 pub(super) struct Element {
@@ -168,17 +170,18 @@ pub(super) fn tree(
     if length > MAX_LENGTH {
         return Some(too_long(length));
     }
+    let size = reader.address_size();
     let (header, slot, tree) = match reader.find(value, "_M_header") {
-        Some(header) => (header, 1, (1, 2, 3, 32)),
+        Some(header) => (header, 1, (1, 2, 3, 4 * size)),
         None => {
             let header = reader.find(value, "__end_node_")?;
-            (header, 0, (2, 0, 1, LIBCXX_TREE))
+            (header, 0, (2, 0, 1, libcxx_tree(size)))
         }
     };
     let (parent, left, right, own) = tree;
     let mut page = Page::new(limit, element.key.is_some());
     let tree = Tree {
-        root: reader.word(&header.contents.part(8 * slot, 8)).ok()?,
+        root: reader.word(&header.contents.part(size * slot, size)).ok()?,
         header: header.contents.address().map(|header| header.0),
         parent,
         left,
@@ -201,6 +204,7 @@ pub(super) fn chain(
     limit: Limit,
 ) -> Option<View> {
     let element = Element::of(reader, value, aggregate, is_map(path))?;
+    let size = reader.address_size();
     let plain = |first: Value, length| {
         Some(Chain {
             first: reader.word(&first.contents).ok()?,
@@ -218,34 +222,34 @@ pub(super) fn chain(
             };
             let own = node.contents.address()?.0;
             let list = Chain {
-                first: reader.word(&node.contents.part(8 * next, 8)).ok()?,
+                first: reader.word(&node.contents.part(size * next, size)).ok()?,
                 next: next as usize,
                 back: Some((back, own)),
                 end: own,
                 length: Some(word(reader, value, &["_M_size", "__size_"])?),
             };
-            (list, 16)
+            (list, 2)
         }
         "forward_list" => (
             plain(find(reader, value, &["_M_next", "__next_"])?, None)?,
-            8,
+            1,
         ),
         _ => match reader.find(value, "_M_before_begin") {
             Some(before) => {
                 let length = word(reader, value, &["_M_element_count"])?;
-                (plain(reader.find(&before, "_M_nxt")?, Some(length))?, 8)
+                (plain(reader.find(&before, "_M_nxt")?, Some(length))?, 1)
             }
             None => {
                 let before = reader.find(value, "__first_node_")?;
                 let length = word(reader, value, &["__size_"])?;
-                (plain(reader.find(&before, "__next_")?, Some(length))?, 16)
+                (plain(reader.find(&before, "__next_")?, Some(length))?, 2)
             }
         },
     };
     if let Some(length) = list.length.filter(|length| *length > MAX_LENGTH) {
         return Some(too_long(length));
     }
-    let offset = element.behind(header);
+    let offset = element.behind(size * header);
     let mut page = Page::new(limit, element.key.is_some());
     let walk = walks::chain(reader, &list, MAX_COUNTED, &mut page, &|node| {
         element.at(node.checked_add(offset)?)

@@ -105,7 +105,9 @@ fn counts(reader: &Reader<'_>, value: &Value) -> Option<(i64, i64)> {
                 Some(owners) => (owners, count("__shared_weak_owners_")?),
                 // If the type of the counts is only declared: they come after the vtable's address.
                 None if name.contains("__shared_weak_count") => {
-                    let [owners, weak] = reader.words(address.checked_add(8)?).ok()?;
+                    let [owners, weak] = reader
+                        .words(address.checked_add(reader.address_size())?)
+                        .ok()?;
                     (owners as i64, weak as i64)
                 }
                 None => return None,

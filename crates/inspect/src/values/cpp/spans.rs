@@ -103,7 +103,7 @@ pub(super) fn mdspan(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option
 
 /// The lengths of an `mdspan`'s dimensions: static ones are in the type, dynamic ones are stored in order.
 fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>> {
-    const DYNAMIC: &str = "18446744073709551615";
+    const DYNAMIC: [&str; 2] = ["18446744073709551615", "4294967295"];
     let arguments = names::arguments(&type_.name);
     let known = names::arguments(arguments.get(1)?);
     let kept = reader.find(value, "__dyn_vals_");
@@ -118,7 +118,7 @@ fn extents(reader: &Reader<'_>, value: &Value, type_: &Type) -> Option<Vec<u64>>
     known
         .map(|extent| {
             let extent = extent.trim_end_matches(['U', 'L']);
-            if extent != DYNAMIC && extent != "-1" {
+            if !DYNAMIC.contains(&extent) && extent != "-1" {
                 return extent.parse().ok();
             }
             let (kept, next) = kept.as_mut()?;

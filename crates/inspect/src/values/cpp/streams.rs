@@ -19,7 +19,7 @@ const BUFFER: u64 = 104;
 
 /// What the objects of a class of streams contain.
 struct Kind {
-    /// The offset of its string buffer, if it has one.
+    /// The offset of its string buffer in words, if it has one.
     buffer: Option<u64>,
     /// Whether it is a string buffer itself.
     is_buffer: bool,
@@ -29,9 +29,9 @@ struct Kind {
 
 fn kind(path: &str) -> Option<Kind> {
     let (buffer, is_buffer, is_base) = match path {
-        "basic_ostringstream" => (Some(8), false, false),
-        "basic_istringstream" => (Some(16), false, false),
-        "basic_stringstream" => (Some(24), false, false),
+        "basic_ostringstream" => (Some(1), false, false),
+        "basic_istringstream" => (Some(2), false, false),
+        "basic_stringstream" => (Some(3), false, false),
         "basic_stringbuf" => (Some(0), true, false),
         "basic_ostream" | "basic_istream" | "basic_iostream" => (None, false, true),
         "basic_ofstream" | "basic_ifstream" | "basic_fstream" => (None, false, false),
@@ -91,7 +91,12 @@ fn shown(
     let Some(buffer) = kind.buffer else {
         return Some(View::Leaf(state));
     };
-    let view = match text(reader, &stream.part(buffer, BUFFER), name, limit) {
+    let view = match text(
+        reader,
+        &stream.part(buffer * reader.address_size(), BUFFER),
+        name,
+        limit,
+    ) {
         Ok(view) => view?,
         // The buffer can't be read, or is optimized out.
         Err(reason) => View::Missing(reader.reason(&reason)),
@@ -111,7 +116,9 @@ fn state(reader: &Reader<'_>, stream: &Contents) -> Option<String> {
     const BITS: [(u32, &str); 3] = [(1, "bad"), (2, "eof"), (4, "fail")];
     let at = stream.address()?;
     let [table] = reader.words(at.0).ok()?;
-    let [offset] = reader.words(table.checked_sub(24)?).ok()?;
+    let [offset] = reader
+        .words(table.checked_sub(3 * reader.address_size())?)
+        .ok()?;
     let base = at.offset(offset as i64);
     let [state] = reader.words(base.0.checked_add(32)?).ok()?;
     let state = state as u32;
@@ -141,24 +148,25 @@ fn text(
         _ => return Ok(None),
     };
     let is_libcxx = name.contains("std::__1::");
-    let word = |offset: u64| reader.word(&buffer.part(offset, 8));
+    let size = reader.address_size();
+    let word = |index: u64| reader.word(&buffer.part(size * index, size));
     // The beginning and end of the get area, the beginning and position of the put area.
-    let areas = if is_libcxx { 16 } else { 8 };
-    let (get, get_end) = (word(areas)?, word(areas + 16)?);
-    let (put, put_at) = (word(areas + 24)?, word(areas + 32)?);
+    let areas = if is_libcxx { 2 } else { 1 };
+    let (get, get_end) = (word(areas)?, word(areas + 2)?);
+    let (put, put_at) = (word(areas + 3)?, word(areas + 4)?);
     let (start, end) = if is_libcxx {
         const IN: u64 = 8;
         const OUT: u64 = 16;
-        let mode = reader.bytes(&buffer.part(96, 4), 4)?;
+        let mode = reader.bytes(&buffer.part(12 * size, 4), 4)?;
         match mode.first().map_or(0, |mode| u64::from(*mode)) {
-            mode if mode & OUT != 0 => (put, word(88)?.max(put_at)),
+            mode if mode & OUT != 0 => (put, word(11)?.max(put_at)),
             mode if mode & IN != 0 => (get, get_end),
             _ => (0, 0),
         }
     } else if put_at != 0 {
         (put, put_at.max(get_end))
     } else {
-        let (data, length) = (word(72)?, word(80)?);
+        let (data, length) = (word(9)?, word(10)?);
         (data, data.saturating_add(length.saturating_mul(unit)))
     };
     let Some(bytes) = end.checked_sub(start) else {

@@ -84,7 +84,7 @@ pub(super) fn declared(
             Text {
                 data: at(own.checked_add(unit)?),
                 length: (first & 0xff) >> 1,
-                capacity: 24 / unit - 2,
+                capacity: 3 * reader.address_size() / unit - 2,
                 unit,
             }
         } else {
@@ -97,7 +97,7 @@ pub(super) fn declared(
         }
     } else {
         let [data, length, capacity] = reader.words(own).ok()?;
-        let is_local = Some(data) == own.checked_add(16);
+        let is_local = Some(data) == own.checked_add(2 * reader.address_size());
         Text {
             data: at(data),
             length,
@@ -108,9 +108,9 @@ pub(super) fn declared(
     Some(checked(reader, &text, limit))
 }
 
-/// The size of a string whose type is only declared.
-pub(super) fn declared_size(name: &str) -> Option<u64> {
-    declared_string(name).map(|(is_libcxx, _)| if is_libcxx { 24 } else { 32 })
+/// The size of a string whose type is only declared, where an address has `word` bytes.
+pub(super) fn declared_size(name: &str, word: u64) -> Option<u64> {
+    declared_string(name).map(|(is_libcxx, _)| if is_libcxx { 3 * word } else { 2 * word + 16 })
 }
 
 /// Whether a string's type is libc++'s, and its code unit in bytes.

@@ -1,5 +1,6 @@
-//! Calling conventions of C and C++ on aarch64 (Procedure Call Standard for the Arm 64-bit Architecture, §6.8) and riscv64 (RISC-V ABIs
-//! Specification, "Hardware Floating-point Calling Convention", with numbers of 64 bits in registers).
+//! Calling conventions of C and C++ on aarch64 (Procedure Call Standard for the Arm 64-bit Architecture, §6.8), riscv64 (RISC-V ABIs
+//! Specification, "Hardware Floating-point Calling Convention", with numbers of 64 bits in registers), and arm (Procedure Call Standard for the Arm
+//! Architecture, §5.4, with the variant of §6.1.2 for floating-point numbers in registers).
 
 use super::{Class, IN_REGISTERS, Part, Passing, Scalar, Scalars, Unsure};
 use dapple_arch::Machine;
@@ -31,7 +32,7 @@ pub(super) fn passing(
             return Err(Unsure::Complex);
         }
         // Functions don't return arrays, so this is a vector.
-        (TypeKind::Array { .. }, Machine::Aarch64) if size <= IN_REGISTERS => {
+        (TypeKind::Array { .. }, Machine::Aarch64 | Machine::Arm) if size <= IN_REGISTERS => {
             return Ok(one(Class::Sse));
         }
         (TypeKind::Array { .. }, _) if size <= IN_REGISTERS => return Ok(words(size)),
@@ -41,7 +42,7 @@ pub(super) fn passing(
     let all = &scalars.all;
     if is_known && !all.is_empty() {
         let in_floats = match machine {
-            Machine::Aarch64 => are_alike(size, all),
+            Machine::Aarch64 | Machine::Arm => are_alike(size, all),
             _ => are_two(all),
         };
         if in_floats {
@@ -62,13 +63,17 @@ pub(super) fn passing(
     }
     match size {
         _ if is_known && all.is_empty() => Ok(Passing::Nothing { size: Some(size) }),
+        // A structure is returned in one register. Passed, it is split between the registers that are left and the stack.
+        5.. if machine == Machine::Arm && matches!(type_.kind, TypeKind::Aggregate(_)) => {
+            Ok(Passing::Memory)
+        }
         ..=IN_REGISTERS => Ok(words(size)),
         // In a copy of the caller's.
         _ => Ok(Passing::Address),
     }
 }
 
-/// In general registers, eight bytes in each.
+/// In general registers, eight bytes in each; on arm, in two.
 fn words(size: u64) -> Passing {
     let part = |offset: u64| Part {
         offset,

@@ -198,7 +198,7 @@ pub(crate) fn is_poisoned(reader: &Reader<'_>, lock: &Value) -> bool {
 pub(super) fn note(reader: &Reader<'_>, value: &Value, path: &str) -> Option<String> {
     let number = |name: &str| number(reader, &reader.find(value, name)?).ok();
     if path == "core::cell::RefCell" {
-        return match number("borrow")? as i64 {
+        return match reader.signed(number("borrow")?) {
             0 => None,
             1 => Some("borrowed".to_owned()),
             count @ 2.. => Some(format!("borrowed {count} times")),

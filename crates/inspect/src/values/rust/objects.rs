@@ -222,13 +222,14 @@ pub(crate) fn function_item() -> Unavailable {
 
 /// The size of a vtable's type: the vtable's second word.
 fn size(reader: &Reader<'_>, table: u64) -> Option<u64> {
-    reader.memory.read_u64(Address(table.checked_add(8)?)).ok()
+    let slot = table.checked_add(reader.address_size())?;
+    reader.memory.read_address(Address(slot)).ok()
 }
 
 /// The alignment of a vtable's type: the vtable's third word.
 pub(super) fn alignment(reader: &Reader<'_>, table: u64) -> Option<u64> {
-    let slot = Address(table.checked_add(16)?);
-    let align = reader.memory.read_u64(slot).ok()?;
+    let slot = Address(table.checked_add(2 * reader.address_size())?);
+    let align = reader.memory.read_address(slot).ok()?;
     (align.is_power_of_two() && align <= 1 << 29).then_some(align)
 }
 
@@ -251,15 +252,15 @@ fn name(reader: &Reader<'_>, target: &Value) -> Option<String> {
 /// to drop, followed by size and alignment; the trait's methods, `<T as Trait>::method`, come last.
 pub(crate) fn concrete_type(reader: &Reader<'_>, table: u64) -> Option<String> {
     const METHODS: u64 = 4;
-    let dropping = reader.memory.read_u64(Address(table)).ok()?;
+    let dropping = reader.memory.read_address(Address(table)).ok()?;
     let name = reader.symbol_name(dropping).unwrap_or_default();
     if let Some((_, type_)) = name.split_once("drop_in_place") {
         let type_ = type_.trim_start_matches("::");
         return Some(type_.strip_prefix('<')?.strip_suffix('>')?.to_owned());
     }
     (0..METHODS).find_map(|method| {
-        let slot = table.checked_add(24 + 8 * method)?;
-        let function = reader.memory.read_u64(Address(slot)).ok()?;
+        let slot = table.checked_add((3 + method) * reader.address_size())?;
+        let function = reader.memory.read_address(Address(slot)).ok()?;
         implementing_type(&reader.symbol_name(function)?)
     })
 }
@@ -277,6 +278,9 @@ fn implementing_type(name: &str) -> Option<String> {
 /// `std::io::Error`: a word whose two lowest bits select a variant of `ErrorData`.
 pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
     const TAGS: [&str; 4] = ["SimpleMessage", "Custom", "Os", "Simple"];
+    if reader.address_size() != 8 {
+        return unpacked_io_error(reader, value);
+    }
     if reader.size_of(value) != Some(8) {
         return Err(Flaw::Layout);
     }
@@ -308,6 +312,26 @@ pub(super) fn io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw>
     };
     inside.contents = Contents::Bytes(inner.to_le_bytes().into());
     Ok(View::Alias(inside))
+}
+
+/// Where addresses have 4 bytes, an error is an `ErrorData` itself.
+fn unpacked_io_error(reader: &Reader<'_>, value: &Value) -> Result<View, Flaw> {
+    let data = reader.search(value, 8, &|_, type_| {
+        names::base_name(&type_.name) == "ErrorData"
+    });
+    let View::Record(variant) = reader.view(&data.known()?, crate::values::view::SHORT) else {
+        return Err(Flaw::Layout);
+    };
+    let inside = &variant.fields.first().known()?.value;
+    if variant.name.as_deref() == Some("Os") {
+        let code = reader.number(&inside.contents, 4)?;
+        let error = std::io::Error::from_raw_os_error(code as i32);
+        return Ok(View::Text {
+            text: format!("{error:?}"),
+            address: None,
+        });
+    }
+    Ok(View::Alias(inside.clone()))
 }
 
 /// `value`, taken as a value of another type: the first generic argument of its own type.

@@ -29,10 +29,10 @@ fn shared(reader: &Reader<'_>, value: &Value) -> Result<Option<Shared>, Flaw> {
     let TypeKind::Pointer(_, target) = reader.resolve(&pointer).known()?.type_.kind else {
         return Err(Flaw::Layout);
     };
-    if address == u64::MAX {
+    if reader.signed(address) == -1 {
         return Ok(None);
     }
-    if address == 0 || !address.is_multiple_of(8) {
+    if address == 0 || !address.is_multiple_of(reader.address_size()) {
         return broken(format!("its counts are at {address:#x}"));
     }
     let inner = value.sibling(target, Contents::Memory(Address(address)));

@@ -20,6 +20,7 @@ fn group_size(reader: &Reader<'_>) -> u64 {
     match reader.modules.machine() {
         Machine::X86_64 => 16,
         Machine::Aarch64 | Machine::Riscv64 => 8,
+        Machine::Arm => 4,
     }
 }
 
@@ -31,8 +32,8 @@ fn left_in_group(reader: &Reader<'_>, bits: &Value) -> Option<u16> {
     let word = contents::extract_bits(&bytes, 0, 8 * size.min(8)) as u64;
     match (group_size(reader), size) {
         (16, 2) => Some(word as u16),
-        (8, 8) => Some(
-            (0..8)
+        (8, 8) | (4, 4) => Some(
+            (0..size)
                 .map(|at| ((word >> (8 * at + 7) & 1) as u16) << at)
                 .sum(),
         ),

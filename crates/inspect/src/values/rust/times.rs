@@ -42,7 +42,7 @@ fn parts(
     let seconds = reader.find(value, seconds).known()?;
     let nanoseconds = reader.find(value, nanoseconds).known()?;
     let nanoseconds = reader.find_integer(&nanoseconds).known()?;
-    let seconds = reader.word(&seconds.contents)? as i64;
+    let seconds = reader.number(&seconds.contents, 8)? as i64;
     let bytes = reader.bytes(&nanoseconds.contents, 4)?;
     match contents::extract_bits(&bytes, 0, 32) as u32 {
         nanoseconds @ 0..1_000_000_000 => Ok((seconds, nanoseconds)),

@@ -206,7 +206,11 @@ impl Tree {
 
     /// The child that a node's edge with the index `position` leads to.
     fn below(&self, reader: &Reader<'_>, place: &Place, position: u64) -> Result<Place, Flaw> {
-        let [node] = reader.words(place.node.wrapping_add(self.edges + 8 * position))?;
+        let [node] = reader.words(
+            place
+                .node
+                .wrapping_add(self.edges + reader.address_size() * position),
+        )?;
         Ok(Place {
             node,
             height: place.height.saturating_sub(1),
@@ -263,7 +267,8 @@ impl Tree {
                 if place.height > MAX_HEIGHT || position > MAX_KEYS {
                     return broken(format!("{} levels", place.height));
                 }
-                let [edge] = reader.words(parent.wrapping_add(self.edges + 8 * position))?;
+                let [edge] = reader
+                    .words(parent.wrapping_add(self.edges + reader.address_size() * position))?;
                 if edge != place.node {
                     return broken(format!("its node at {:#x} has another parent", place.node));
                 }
@@ -317,7 +322,7 @@ impl Tree {
             value_stride,
             edges: reader
                 .size_of(leaf)
-                .and_then(|size| size.checked_next_multiple_of(8))
+                .and_then(|size| size.checked_next_multiple_of(reader.address_size()))
                 .known()?,
         })
     }
@@ -349,9 +354,9 @@ impl Tree {
         }
         let edges = match height {
             0 => Vec::new(),
-            _ => reader.bytes(&at(self.edges), 8 * (count + 1))?,
+            _ => reader.bytes(&at(self.edges), reader.address_size() * (count + 1))?,
         };
-        let mut edges = edges.chunks_exact(8);
+        let mut edges = edges.chunks_exact(reader.address_size() as usize);
         for position in 0..=count {
             if page.is_full(length) {
                 return Ok(());

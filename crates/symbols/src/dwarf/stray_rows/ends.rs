@@ -3,11 +3,11 @@
 //! On x86-64, where the beginning of the last instruction isn't known, the last bytes are judged.
 
 use dapple_arch::code::{Decoded, Flow, Instructions};
-use dapple_arch::{Address, Machine};
+use dapple_arch::{Address, InstructionSet};
 
 /// The last instruction of code of a machine other than x86-64, and the one before it.
-fn last_two(machine: Machine, code: &[u8]) -> (Option<Decoded>, Option<Decoded>) {
-    let all = Instructions::flows(machine, code, Address(0));
+fn last_two(set: InstructionSet, code: &[u8]) -> (Option<Decoded>, Option<Decoded>) {
+    let all = Instructions::flows(set, code, Address(0));
     let (mut before, mut last) = (None, None);
     for instruction in all {
         before = last.replace(instruction);
@@ -16,35 +16,39 @@ fn last_two(machine: Machine, code: &[u8]) -> (Option<Decoded>, Option<Decoded>)
     (before, last.filter(is_whole))
 }
 
-fn last_flow(machine: Machine, code: &[u8]) -> Option<Flow> {
-    last_two(machine, code).1.map(|it| it.flow)
+fn last_flow(set: InstructionSet, code: &[u8]) -> Option<Flow> {
+    let last = last_two(set, code).1?;
+    Some(match last.is_conditional {
+        true => Flow::Next,
+        false => last.flow,
+    })
 }
 
 /// Whether code ends in the return of a function, without optimisation its only one: on x86-64 `pop rbp; ret` or `leave; ret`.
-pub(super) fn returns(machine: Machine, code: &[u8]) -> bool {
-    match machine {
-        Machine::X86_64 => code.ends_with(&[0x5d, 0xc3]) || code.ends_with(&[0xc9, 0xc3]),
-        _ => last_flow(machine, code) == Some(Flow::Return),
+pub(super) fn returns(set: InstructionSet, code: &[u8]) -> bool {
+    match set {
+        InstructionSet::X86_64 => code.ends_with(&[0x5d, 0xc3]) || code.ends_with(&[0xc9, 0xc3]),
+        _ => last_flow(set, code) == Some(Flow::Return),
     }
 }
 
 /// Whether control may continue behind the code. On x86-64, bytes that look like a jump count as one.
-pub(super) fn goes_on(machine: Machine, code: &[u8]) -> bool {
-    if machine != Machine::X86_64 {
-        let flow = last_flow(machine, code);
+pub(super) fn goes_on(set: InstructionSet, code: &[u8]) -> bool {
+    if set != InstructionSet::X86_64 {
+        let flow = last_flow(set, code);
         return !matches!(flow, Some(Flow::Jump(_) | Flow::Return | Flow::Other));
     }
     let from_end = |back: usize| code.len().checked_sub(back).map(|at| code[at]);
-    let jumps = jump(machine, code).is_some()
+    let jumps = jump(set, code).is_some()
         || (from_end(2) == Some(0xff) && from_end(1).is_some_and(|to| to & 0xf8 == 0xe0));
     !jumps && !code.ends_with(&[0xc3]) && !code.ends_with(&[0x0f, 0x0b])
 }
 
 /// Whether code ends in a direct call.
-pub(super) fn ends_in_call(machine: Machine, code: &[u8]) -> bool {
-    match machine {
-        Machine::X86_64 => matches!(code, [.., 0xe8, _, _, _, _]),
-        _ => matches!(last_flow(machine, code), Some(Flow::Call(Some(_)))),
+pub(super) fn ends_in_call(set: InstructionSet, code: &[u8]) -> bool {
+    match set {
+        InstructionSet::X86_64 => matches!(code, [.., 0xe8, _, _, _, _]),
+        _ => matches!(last_flow(set, code), Some(Flow::Call(Some(_)))),
     }
 }
 
@@ -54,9 +58,9 @@ fn distance(from: Decoded, to: Address) -> i64 {
 }
 
 /// The distance of the jump at the end of the code, from there.
-pub(crate) fn jump(machine: Machine, code: &[u8]) -> Option<i64> {
-    if machine != Machine::X86_64 {
-        let last = last_two(machine, code).1?;
+pub(crate) fn jump(set: InstructionSet, code: &[u8]) -> Option<i64> {
+    if set != InstructionSet::X86_64 {
+        let last = last_two(set, code).1?;
         return match last.flow {
             Flow::Jump(Some(to)) => Some(distance(last, to)),
             _ => None,
@@ -71,9 +75,9 @@ pub(crate) fn jump(machine: Machine, code: &[u8]) -> Option<i64> {
 
 /// The conditional jump directly before the jump that ends the code: the offset behind the conditional jump, and its
 /// distance, in bytes.
-pub(crate) fn jump_before_last(machine: Machine, code: &[u8]) -> Option<(usize, i64)> {
-    if machine != Machine::X86_64 {
-        let (before, last) = last_two(machine, code);
+pub(crate) fn jump_before_last(set: InstructionSet, code: &[u8]) -> Option<(usize, i64)> {
+    if set != InstructionSet::X86_64 {
+        let (before, last) = last_two(set, code);
         let (before, last) = (before?, last?);
         return match (before.flow, last.flow) {
             (Flow::Branch(to), Flow::Jump(Some(_))) => {
@@ -102,7 +106,7 @@ mod tests {
 
     #[test]
     fn jumps_and_returns_end_what_goes_on() {
-        let x86 = Machine::X86_64;
+        let x86 = InstructionSet::X86_64;
         assert!(returns(x86, &[0x90, 0xc9, 0xc3]));
         assert!(!returns(x86, &[0xb8, 0xc3]));
         assert!(!goes_on(x86, &[0xc9, 0xc3]));
@@ -131,7 +135,7 @@ mod tests {
                 .flat_map(|it| it.to_le_bytes())
                 .collect::<Vec<_>>()
         };
-        let arm = Machine::Aarch64;
+        let arm = InstructionSet::Aarch64;
         let (nop, ret, call) = (0xd503_201f, 0xd65f_03c0, 0x9400_0002);
         // b .+8; b.ne .+16.
         let (far, branch) = (0x1400_0002, 0x5400_0081);

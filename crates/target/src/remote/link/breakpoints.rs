@@ -4,50 +4,11 @@ use super::super::conditions;
 use super::Link;
 use crate::ThreadId;
 use dapple_arch::decision::Truth;
-use dapple_gdb_remote::client::BreakpointKind;
-use dapple_gdb_remote::error::Support;
 use dapple_gdb_remote::features::Feature;
 use dapple_gdb_remote::thread_id::{Id, ThreadId as StubThread};
 use std::io;
 
 impl Link {
-    /// The size of a breakpoint instruction in the protocol's words (gdb manual, "Z packets"). The code there is as the program has it: stubs
-    /// don't show breakpoints.
-    fn breakpoint_size(&mut self, address: u64) -> u64 {
-        let mut code = [0; 4];
-        let machine = self.layout.machine();
-        if machine.instruction_alignment() > 1 {
-            let count = self.read(address, &mut code);
-            return machine.breakpoint_kind(&code[..count]);
-        }
-        machine.breakpoint_kind(&[])
-    }
-
-    /// Sends that a breakpoint is to be inserted, or that one has another condition.
-    fn send_inserted(&mut self, address: u64, condition: &[u8]) -> io::Result<Support> {
-        let size = self.breakpoint_size(address);
-        let conditions = [condition];
-        let conditions = match condition {
-            [] => &[][..],
-            _ => &conditions[..],
-        };
-        let inserted = self.client.insert_conditional_breakpoint(
-            BreakpointKind::Software,
-            address,
-            size,
-            conditions,
-        );
-        self.noted(inserted)
-    }
-
-    /// Sends that a breakpoint is to be removed: from the memory of the process whose thread is chosen.
-    fn send_removed(&mut self, address: u64) -> io::Result<Support> {
-        let kind = BreakpointKind::Software;
-        let size = self.breakpoint_size(address);
-        let removed = self.client.remove_breakpoint(kind, address, size);
-        self.noted(removed)
-    }
-
     /// Inserts a breakpoint without a condition.
     pub(in crate::remote) fn insert_breakpoint(&mut self, address: u64) -> io::Result<()> {
         self.require_rest()?;
@@ -62,9 +23,7 @@ impl Link {
             return Ok(());
         }
         self.send_all_removed();
-        if self.send_inserted(address, &[])? == Support::NotSupported {
-            return Err(io::Error::other("the stub can't insert breakpoints (Z0)"));
-        }
+        self.send_inserted(address, &[])?;
         self.breakpoints.insert(address, Vec::new());
         Ok(())
     }
@@ -72,10 +31,15 @@ impl Link {
     /// Removes a breakpoint. The stub is told before a thread runs, unless the breakpoint is inserted again meanwhile.
     pub(in crate::remote) fn remove_breakpoint(&mut self, address: u64) -> io::Result<()> {
         self.require_rest()?;
-        if let Some(condition) = self.breakpoints.remove(&address)
-            && self.vforked.is_none()
-        {
-            self.removed.insert(address, condition);
+        let Some(condition) = self.breakpoints.remove(&address) else {
+            return Ok(());
+        };
+        match self.vforked {
+            None => {
+                self.removed.insert(address, condition);
+            }
+            // It is out of memory already.
+            Some(_) => self.insertion.forget(address),
         }
         Ok(())
     }
@@ -83,12 +47,8 @@ impl Link {
     /// Tells the stub which breakpoints were removed.
     pub(in crate::remote) fn send_all_removed(&mut self) {
         for address in std::mem::take(&mut self.removed).into_keys() {
-            // The memory may be gone with its module.
-            let kind = BreakpointKind::Software;
-            let size = self.breakpoint_size(address);
-            if !self.client.remove_breakpoint_ahead(kind, address, size) {
-                let _ = self.send_removed(address);
-            }
+            self.send_removed(address, true);
+            self.insertion.forget(address);
         }
     }
 
@@ -125,10 +85,7 @@ impl Link {
         }
         if self.vforked.is_none() {
             let sent = self.send_inserted(address, &code);
-            let sent = sent.map_err(|error| format!("the stub refuses its condition: {error}"))?;
-            if sent == Support::NotSupported {
-                return Err("the stub refuses its condition".to_owned());
-            }
+            sent.map_err(|error| format!("the stub refuses its condition: {error}"))?;
         }
         self.breakpoints.insert(address, code);
         Ok(())
@@ -154,17 +111,19 @@ impl Link {
         }
     }
 
-    /// Takes all breakpoints out of memory, but knows them still.
+    /// Takes all breakpoints out of the memory of the process whose thread is chosen, but knows them still.
     pub(super) fn lift_breakpoints(&mut self) {
-        let all: Vec<u64> = self.breakpoints.keys().copied().collect();
+        let all = self.breakpoints.keys().chain(self.removed.keys());
+        let all: Vec<u64> = all.copied().collect();
         for address in all {
-            let _ = self.send_removed(address);
+            self.send_removed(address, false);
         }
     }
 
     /// Puts all breakpoints back, once a vfork child has left the memory.
     pub(super) fn put_breakpoints_back(&mut self) {
         self.vforked = None;
+        self.insertion.set_lifted(false);
         for (address, condition) in self.breakpoints.clone() {
             let _ = self.send_inserted(address, &condition);
         }
@@ -176,12 +135,13 @@ impl Link {
             return false;
         };
         let pc = registers.pc();
-        if self.has_breakpoint(pc.0) {
+        let has = |link: &Link, at: u64| link.has_breakpoint(at) || link.has_breakpoint_of_step(at);
+        if has(self, pc.0) {
             return true;
         }
         let behind = self.layout.machine().behind_trap();
         let before = pc.offset(-behind.cast_signed());
-        if self.has_breakpoint(before.0) {
+        if has(self, before.0) {
             registers.set_pc(before);
             return self.set_general(thread, &registers).is_ok();
         }
@@ -218,5 +178,7 @@ impl Link {
         }
         let detached = self.client.detach(child.process_number());
         let _ = self.noted(detached);
+        // The child's thread is gone, which the stub had chosen.
+        let _ = self.choose(self.process);
     }
 }

@@ -29,22 +29,23 @@ impl Link {
     /// As [`Link::all`], with the registers for floating-point numbers and vectors, which some stubs (QEMU's) give one by one only.
     fn all_extended(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
         let mut all = self.all(thread)?;
-        let before = all.len();
         self.choose(thread)?;
-        self.add(&mut all, Layout::extended_behind)?;
-        if all.len() > before {
+        if self.add(&mut all, Layout::extended_behind)? {
             self.registers.insert(thread, all.clone());
         }
         Ok(all)
     }
 
-    /// Adds registers of the chosen thread, one by one, that weren't in the packet with all of them.
+    /// Adds registers of the chosen thread, one by one, that weren't in the packet with all of them and haven't been added yet. Returns whether there
+    /// were any.
     fn add(
         &mut self,
         all: &mut Vec<Option<u8>>,
         behind: fn(&Layout, usize) -> Vec<Register>,
-    ) -> io::Result<()> {
-        for register in behind(&self.layout, all.len()) {
+    ) -> io::Result<bool> {
+        let mut missing = behind(&self.layout, self.reach);
+        missing.retain(|register| register.value_in(all).is_none());
+        for register in &missing {
             let value = self.client.read_register(register.number);
             let Some(value) = self.noted(value)? else {
                 // There is no packet for that.
@@ -55,7 +56,7 @@ impl Link {
             let places = all.iter_mut().skip(register.offset).take(register.size());
             places.zip(value).for_each(|(to, from)| *to = from);
         }
-        Ok(())
+        Ok(!missing.is_empty())
     }
 
     /// The general registers.

@@ -395,13 +395,15 @@ impl Runner<'_> {
     /// The function in entry `slot` of an object's virtual table.
     fn virtual_code(&self, object: &Value, slot: u64) -> Result<Address, String> {
         let read = |address: u64| {
-            let word = self.reader.memory.read_u64(Address(address));
+            let word = self.reader.memory.read_address(Address(address));
             word.map_err(|at| format!("there is no memory at {at} for its object's virtual table"))
         };
         let address = object.contents.address();
         let address = address.ok_or("it is virtual, and its object has no address")?;
         let table = read(address.0)?;
-        let entry = slot.checked_mul(8).and_then(|at| table.checked_add(at));
+        let entry = slot
+            .checked_mul(self.reader.address_size())
+            .and_then(|at| table.checked_add(at));
         let code = Address(read(entry.unwrap_or(0))?);
         match self.reader.modules.at(code) {
             Some(_) => Ok(code),

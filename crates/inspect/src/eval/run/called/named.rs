@@ -171,7 +171,7 @@ impl Runner<'_> {
             slots.map(|slot| other.to_process(slot.address))
         });
         slots.chain(others).find_map(|slot| {
-            let code = Address(self.reader.memory.read_u64(slot).ok()?);
+            let code = Address(self.reader.memory.read_address(slot).ok()?);
             let there = self.reader.modules.at(code)?;
             // Before it is resolved, the slot points to the calling module's own PLT.
             (there.id == module.id).then_some(code)

@@ -11,6 +11,7 @@ use crate::values::passing::{self, Class, Part, Passing};
 use crate::values::rust::glue;
 use crate::values::view::{LONG, View};
 use crate::values::{Contents, Number, Value, names};
+use dapple_arch::Machine;
 use dapple_symbols::functions::Language;
 use dapple_symbols::location::Unavailable;
 use dapple_symbols::types::{AliasKind, Encoding, PointerKind, Type, TypeId, TypeKind};
@@ -30,10 +31,10 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    fn word(image: Image, rank: u8) -> Passed {
+    fn word(machine: Machine, image: Image, rank: u8) -> Passed {
         Passed {
             image,
-            passing: super::one_word(),
+            passing: passing::one_word(machine),
             alignment: 8,
             rank,
         }
@@ -61,11 +62,11 @@ impl Runner<'_> {
             TypeKind::Pointer(PointerKind::Reference | PointerKind::RvalueReference, to) => {
                 let to = to.ok_or_else(|| refuse("the parameter's type is not known"))?;
                 let (image, rank) = runner.referred(module, to, argument)?;
-                return Ok(Passed::word(image, rank));
+                return Ok(Passed::word(self.machine(), image, rank));
             }
             TypeKind::Pointer(PointerKind::Pointer, to) => {
                 let (image, rank) = runner.pointer(module, &type_, *to, argument)?;
-                return Ok(Passed::word(image, rank));
+                return Ok(Passed::word(self.machine(), image, rank));
             }
             _ => {}
         }
@@ -77,7 +78,7 @@ impl Runner<'_> {
             if image.points_to.is_some() {
                 return Err(refuse("it has no address, and is passed by it"));
             }
-            return Ok(Passed::word(image, rank));
+            return Ok(Passed::word(self.machine(), image, rank));
         }
         if language == Language::Rust && glue::is_owner(module, &type_) {
             return Err(refuse(
@@ -86,7 +87,7 @@ impl Runner<'_> {
         }
         let (image, rank) = runner.bytes_for(module, type_id, &type_, argument)?;
         let alignment = passing::alignment(module, type_id);
-        let (image, passing) = widened(image, passing, &type_);
+        let (image, passing) = widened(self.machine(), image, passing, &type_);
         Ok(Passed {
             image,
             passing,
@@ -109,12 +110,16 @@ impl Runner<'_> {
             let is_slice = type_.language == Language::Rust
                 && ["&str", "&[u8]"]
                     .contains(&names::shorten(&type_.name, type_.language).as_str());
-            if !is_slice || type_.size != Some(16) {
+            if !is_slice || type_.size != Some(2 * self.reader.address_size()) {
                 let wanted = a_type(names::shorten(&type_.name, type_.language));
                 return Err(self.fault(argument, &format!("is a text, and {wanted} is taken")));
             }
             let mut image = Image::pointing_to(text.to_vec());
-            image.bytes.extend((text.len() as u64).to_le_bytes());
+            let word = usize::from(self.word_size());
+            image.bytes.truncate(word);
+            image
+                .bytes
+                .extend(&(text.len() as u64).to_le_bytes()[..word]);
             return Ok((image, EXACT));
         }
         if let Some(image) = self.as_slice(type_, argument) {
@@ -356,10 +361,15 @@ impl Runner<'_> {
             class,
         };
         let parts = |size, parts| Passing::Parts { size, parts };
+        // Functions with `...` take their floating-point numbers like integers (Procedure Call Standard for the Arm Architecture, §6.1.2.1).
+        let of_floats = match self.machine() {
+            Machine::Arm => Class::Integer,
+            _ => Class::Sse,
+        };
         let (image, passing) = if let Kind::Text(text) = &argument.kind {
             let mut bytes = text.to_vec();
             bytes.push(0);
-            (Image::pointing_to(bytes), super::one_word())
+            (Image::pointing_to(bytes), passing::one_word(self.machine()))
         } else {
             let value = self.value(argument)?;
             let number = self.pointer_itself(&value, argument)?;
@@ -374,7 +384,11 @@ impl Runner<'_> {
                 }
                 Number::Float { value, .. } => (
                     Image::of(value.to_le_bytes().to_vec()),
-                    parts(8, vec![part(0, 8, Class::Sse)]),
+                    parts(8, vec![part(0, 8, of_floats)]),
+                ),
+                Number::Integer { value, size: 8, .. } => (
+                    Image::of((value as u64).to_le_bytes().to_vec()),
+                    parts(8, vec![part(0, 8, Class::Integer)]),
                 ),
                 Number::Integer {
                     value, size: 16, ..
@@ -393,7 +407,8 @@ impl Runner<'_> {
                         Number::Char(code) => code.into(),
                         Number::Float { .. } => 0,
                     };
-                    (Image::of(bits.to_le_bytes().to_vec()), super::one_word())
+                    let bytes = bits.to_le_bytes()[..usize::from(self.word_size())].to_vec();
+                    (Image::of(bytes), passing::one_word(self.machine()))
                 }
             }
         };
@@ -412,8 +427,9 @@ impl Runner<'_> {
     }
 }
 
-/// Widens integers of fewer than 8 bytes to 8: compilers rely on the caller having widened small ones to an `int`.
-fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
+/// Widens short integers to the size of an address: compilers rely on the caller having widened small ones to an `int`.
+fn widened(machine: Machine, image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
+    let word = machine.address_size() as usize;
     let signed = match &type_.kind {
         TypeKind::Base(Encoding::Signed | Encoding::SignedChar) => true,
         TypeKind::Enumeration { signed, .. } => *signed,
@@ -422,11 +438,11 @@ fn widened(image: Image, passing: Passing, type_: &Type) -> (Image, Passing) {
         ) => false,
         _ => return (image, passing),
     };
-    if image.bytes.len() >= 8 || image.points_to.is_some() {
+    if image.bytes.len() >= word || image.points_to.is_some() {
         return (image, passing);
     }
     let is_negative = signed && image.bytes.last().is_some_and(|last| last & 0x80 != 0);
     let mut bytes = image.bytes;
-    bytes.resize(8, if is_negative { 0xff } else { 0 });
-    (Image::of(bytes), super::one_word())
+    bytes.resize(word, if is_negative { 0xff } else { 0 });
+    (Image::of(bytes), passing::one_word(machine))
 }
