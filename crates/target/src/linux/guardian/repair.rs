@@ -34,11 +34,14 @@ const EAGER: u32 = 2_000;
 const AT_ONCE: u32 = 200;
 /// How much of a thread's stack is searched for the frames of signal handlers, in bytes.
 const SEARCHED_STACK: usize = 1 << 18;
-/// The `si_code`s of SIGTRAP after an executed `int3`, after a single step over a system call, after any other, and after a debug register's trap.
+/// The `si_code`s of SIGTRAP after an executed `int3`, after a single step over a system call, after any other step, and after a debug
+/// register's trap.
 const SI_KERNEL: i32 = 0x80;
 const TRAP_BRKPT: i32 = 1;
 const TRAP_TRACE: i32 = 2;
 const TRAP_HWBKPT: i32 = 4;
+/// The `si_code` of a stop that is no signal: the kernel has begun a signal handler in a thread that makes a single step, and tells so.
+const BEGINS_HANDLER: i32 = libc::SIGTRAP;
 
 /// A thread that was seized.
 #[derive(Clone, Copy)]
@@ -496,7 +499,7 @@ impl Repair<'_> {
         };
         match info.code {
             // The debugger's single step or watchpoint, or a step of this guardian.
-            TRAP_BRKPT | TRAP_TRACE | TRAP_HWBKPT => Some(0),
+            TRAP_BRKPT | TRAP_TRACE | TRAP_HWBKPT | BEGINS_HANDLER => Some(0),
             SI_KERNEL => {
                 let Ok(mut registers) = ptrace::registers(thread) else {
                     return Some(0);
