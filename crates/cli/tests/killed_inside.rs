@@ -2,6 +2,7 @@
 //! right all the same, and nothing is left in its code.
 
 use crate::support;
+use crate::support::guarded::is_guarded;
 use crate::support::pass;
 use crate::support::running::{Running, changed_text, kill, status};
 use dapple_adapter::{DecidedRequest, DecidedResponse};
@@ -82,22 +83,6 @@ fn has_decided(process: i32) -> bool {
             && line.trim_end().ends_with(" 00:00 0")
             && is_larger(line) == Some(true)
     })
-}
-
-/// Whether a process has a guardian.
-fn is_guarded(process: i32) -> bool {
-    let memory = PathBuf::from(format!("/proc/{process}/mem"));
-    let guards = |entry: std::fs::DirEntry| {
-        let name = std::fs::read_to_string(entry.path().join("comm"));
-        let files = std::fs::read_dir(entry.path().join("fd"));
-        name.is_ok_and(|name| name == "debug guardian\n") && {
-            files.into_iter().flatten().flatten()
-        }
-        .any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to == memory))
-    };
-    { std::fs::read_dir("/proc").expect("/proc") }
-        .flatten()
-        .any(guards)
 }
 
 /// Sets the breakpoint that counts, and some of the others. `None`: the debugger is gone.

@@ -1,5 +1,10 @@
 //! What the tests share.
 
+pub mod guarded;
+#[path = "../../engine/tests/support/running.rs"]
+#[allow(dead_code, reason = "tests of other crates use the rest")]
+pub mod running;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -4,6 +4,8 @@ pub mod elsewhere;
 pub mod full_screen;
 #[path = "../../../adapter/tests/support/gdbserver.rs"]
 pub mod gdbserver;
+#[path = "../../../target/tests/support/guarded.rs"]
+pub mod guarded;
 pub mod mcp;
 pub mod moody;
 pub mod raw;

@@ -12,8 +12,8 @@
 //! What the guardian can't repair is listed at [`dapple_target::linux::guardian`].
 
 use super::Owner;
-use crate::ThreadId;
 use crate::stops::How;
+use crate::{Address, ThreadId};
 use dapple_target::linux::guardian::Guardian;
 use dapple_target::linux::live_process::LiveProcess;
 use dapple_target::process::Process;
@@ -35,8 +35,8 @@ pub(super) fn guardian_of(process: ThreadId) -> Option<Guardian> {
 pub(super) enum Lent {
     /// Its signal mask.
     WithSignals,
-    /// Its signal mask and its registers.
-    WithRegisters,
+    /// Its signal mask and its registers: it makes system calls at this address.
+    ForCalls(Address),
 }
 
 impl Owner {
@@ -46,8 +46,11 @@ impl Owner {
         if let Some(guardian) = self.guardian()
             && let Ok(mask) = self.process().signal_mask(thread)
         {
-            let registers = registers.filter(|_| with == Lent::WithRegisters);
-            guardian.lend(thread, mask, registers.as_ref());
+            let calls = match (with, &registers) {
+                (Lent::ForCalls(place), Some(registers)) => Some((place, registers)),
+                _ => None,
+            };
+            guardian.lend(thread, mask, calls);
         }
     }
 

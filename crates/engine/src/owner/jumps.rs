@@ -532,7 +532,9 @@ impl Owner {
             }
         };
         self.write_back(thread);
-        self.lend(thread, Lent::WithRegisters);
+        if let Some(place) = place {
+            self.lend(thread, Lent::ForCalls(place));
+        }
         let answer = act(self.process(), place);
         self.give_back();
         answer

@@ -94,8 +94,8 @@ struct Lent {
     thread: AtomicU64,
     /// The signals that it blocks by itself.
     mask: AtomicU64,
-    /// Whether it has other registers now than these.
-    has_others: AtomicU64,
+    /// Where it makes system calls for the debugger, if it has other registers for that than these; 0: it has its own.
+    calls_at: AtomicU64,
     registers: [AtomicU64; REGISTER_WORDS],
 }
 
@@ -312,17 +312,21 @@ impl Guardian {
         self.free_trampolines.clear();
     }
 
-    /// Records that a stopped thread, which blocks the signals `mask`, is about to block others; and, if `registers` are given, that it is
-    /// about to get others than these. One thread at a time can be lent.
-    pub fn lend(&self, thread: ThreadId, mask: u64, registers: Option<&UserRegisters>) {
+    /// Records that a stopped thread, which blocks the signals `mask`, is about to block others; and, if `calls` is given, that it is about to
+    /// make system calls at this address, with other registers than these. The debugger's code there must be a `syscall` and a jump to itself.
+    /// One thread at a time can be lent.
+    ///
+    /// If the debugger is killed, the thread gets its registers back where it is in that code, and its mask if it blocks all signals. Elsewhere
+    /// it had them already: then it runs the program's code, and its old registers would make it do something twice.
+    pub fn lend(&self, thread: ThreadId, mask: u64, calls: Option<(Address, &UserRegisters)>) {
         let lent = &self.shared().lent;
         lent.mask.store(mask, Ordering::Release);
-        let words = registers.map(|registers| registers.to_words());
+        let words = calls.map(|(_, registers)| registers.to_words());
         for (to, from) in lent.registers.iter().zip(words.unwrap_or_default()) {
             to.store(from, Ordering::Release);
         }
-        let has_others = u64::from(registers.is_some());
-        lent.has_others.store(has_others, Ordering::Release);
+        let calls_at = calls.map_or(0, |(place, _)| place.0);
+        lent.calls_at.store(calls_at, Ordering::Release);
         let thread = u64::from(thread.0.unsigned_abs());
         lent.thread.store(thread, Ordering::Release);
     }

@@ -43,6 +43,10 @@ const TRAP_HWBKPT: i32 = 4;
 /// The `si_code` of a stop that is no signal: the kernel has begun a signal handler in a thread that makes a single step, and tells so.
 const BEGINS_HANDLER: i32 = libc::SIGTRAP;
 
+/// The signals that a lent thread may leave unblocked: SIGTRAP, and those that can't be blocked.
+const UNBLOCKED: u64 =
+    1 << (libc::SIGTRAP - 1) | 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
+
 /// A thread that was seized.
 #[derive(Clone, Copy)]
 struct Held {
@@ -257,6 +261,11 @@ impl Repair<'_> {
     }
 
     fn read(&self, address: u64, buffer: &mut [u8]) -> bool {
+        self.read_some(address, buffer) == buffer.len()
+    }
+
+    /// Reads up to where the memory ends. Returns how many bytes were read.
+    fn read_some(&self, address: u64, buffer: &mut [u8]) -> usize {
         let offset = address.cast_signed();
         // SAFETY: reads into the buffer, no more than it has.
         let read = unsafe {
@@ -267,7 +276,7 @@ impl Repair<'_> {
                 offset,
             )
         };
-        usize::try_from(read) == Ok(buffer.len())
+        usize::try_from(read).unwrap_or(0)
     }
 
     fn write(&self, address: u64, bytes: &[u8]) {
@@ -566,10 +575,9 @@ impl Repair<'_> {
         let begin = sp & !7;
         for offset in (0..SEARCHED_STACK).step_by(PART) {
             let at = begin.wrapping_add(offset as u64);
-            if !self.read(at, &mut part) {
-                return;
-            }
-            for (place, word) in (at..).step_by(8).zip(part.as_chunks().0) {
+            // The stack may end within the part, soon behind the frame.
+            let count = self.read_some(at, &mut part);
+            for (place, word) in (at..).step_by(8).zip(part[..count].as_chunks().0) {
                 let word = u64::from_le_bytes(*word);
                 if all.contains(&word)
                     && let Some(right) = self.left_copy(Address(word))
@@ -577,6 +585,9 @@ impl Repair<'_> {
                 {
                     self.write(place, &right.0.to_le_bytes());
                 }
+            }
+            if count < PART {
+                return;
             }
         }
     }
@@ -593,11 +604,18 @@ impl Repair<'_> {
         if lent.thread.load(Ordering::Acquire) != u64::from(thread.0.unsigned_abs()) {
             return;
         }
-        if lent.has_others.load(Ordering::Acquire) != 0 {
+        let calls_at = lent.calls_at.load(Ordering::Acquire);
+        let calls = |registers: UserRegisters| {
+            calls_at != 0 && registers.pc().0.wrapping_sub(calls_at) < ROOM as u64
+        };
+        if ptrace::registers(thread).is_ok_and(calls) {
             let words = std::array::from_fn(|index| lent.registers[index].load(Ordering::Acquire));
             let _ = ptrace::set_registers(thread, &UserRegisters::from_words(words));
         }
-        let _ = ptrace::set_signal_mask(thread, lent.mask.load(Ordering::Acquire));
+        let blocks_all = |mask: u64| mask | UNBLOCKED == u64::MAX;
+        if ptrace::signal_mask(thread).is_ok_and(blocks_all) {
+            let _ = ptrace::set_signal_mask(thread, lent.mask.load(Ordering::Acquire));
+        }
         // Later stops of the thread are its own.
         lent.thread.store(0, Ordering::Release);
     }
