@@ -234,11 +234,12 @@ impl Thread {
         }
     }
 
-    /// `thread 1234 "name"`.
+    /// `thread 1234 "name"`. Adapters must name each thread, and name those without a name by their ids: they are `thread 1234`.
     pub fn text(&self) -> String {
-        match self.name.is_empty() {
-            true => format!("thread {}", self.id),
-            false => format!("thread {} \"{}\"", self.id, printable(&self.name)),
+        let by_id = format!("thread {}", self.id);
+        match self.name.is_empty() || self.name.eq_ignore_ascii_case(&by_id) {
+            true => by_id,
+            false => format!("{by_id} \"{}\"", printable(&self.name)),
         }
     }
 }
@@ -273,6 +274,24 @@ impl ThreadLine {
 mod tests {
     use super::*;
     use dapple_dap::types::Source;
+
+    #[test]
+    fn a_thread_that_is_named_by_its_id_has_no_name_beside_it() {
+        let named = |name: &str| Thread {
+            id: 7,
+            name: name.to_owned(),
+        };
+        let texts = ["", "thread 7", "Thread 7", "worker", "thread 8"].map(|it| named(it).text());
+        let by_id = "thread 7";
+        let expected = [
+            by_id,
+            by_id,
+            by_id,
+            "thread 7 \"worker\"",
+            "thread 7 \"thread 8\"",
+        ];
+        assert_eq!(texts, expected);
+    }
 
     #[test]
     fn a_frame_says_where_it_is_as_well_as_it_can() {
