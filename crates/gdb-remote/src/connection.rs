@@ -31,6 +31,10 @@ const MAX_TRIES: u32 = 4;
 /// How often is read what is there already when a wait's time is over: a stub that never stops sending would be listened to for ever.
 const LATE_READS: u32 = 64;
 
+/// How long after a packet its answer is waited for without sleeping, if the one before came as soon. To be woken takes as long as many answers
+/// do.
+const SOON: Duration = Duration::from_micros(250);
+
 /// The most notifications that are kept until somebody asks for them.
 const MAX_NOTIFICATIONS: usize = 64;
 
@@ -120,6 +124,10 @@ pub struct Connection {
     queued: Vec<u8>,
     /// How often was read since a wait's time was over.
     late_reads: u32,
+    /// When something was sent last.
+    sent: Instant,
+    /// Whether the stub has answered soon lastly.
+    answers_soon: bool,
     counts: Counts,
     shared: Arc<Shared>,
     woken: UnixStream,
@@ -173,6 +181,8 @@ impl Connection {
             owed: false,
             queued: Vec::new(),
             late_reads: 0,
+            sent: Instant::now(),
+            answers_soon: false,
             counts: Counts::default(),
             shared: Arc::new(Shared {
                 interrupt: AtomicBool::new(false),
@@ -424,6 +434,21 @@ impl Connection {
         }
     }
 
+    /// If the stub's last answer came within a quarter of a millisecond, waits that long without sleeping for the answer to what was sent
+    /// last. Returns whether something can be read.
+    #[must_use]
+    pub fn await_soon(&self) -> bool {
+        while self.answers_soon {
+            let mut polled = [PollFd::from_borrowed_fd(self.stream.input(), PollFlags::IN)];
+            match rustix::event::poll(&mut polled, Some(&Timespec::default())) {
+                Ok(0) if self.sent.elapsed() < SOON => std::thread::yield_now(),
+                Ok(1) => return true,
+                _ => break,
+            }
+        }
+        false
+    }
+
     fn keep_notification(&mut self, body: Vec<u8>) {
         if self.notifications.len() == MAX_NOTIFICATIONS {
             self.notifications.pop_front();
@@ -459,6 +484,7 @@ impl Connection {
         match rustix::io::read(self.stream.input(), &mut buffer) {
             Ok(0) => self.fail(what),
             Ok(count) => {
+                self.answers_soon = self.sent.elapsed() < SOON;
                 self.counts.bytes_received += count as u64;
                 self.decoder.decode(&buffer[..count], &mut self.events);
                 Ok(())
@@ -494,6 +520,7 @@ impl Connection {
             }
             match self.stream.write(bytes) {
                 Ok(count) => {
+                    self.sent = Instant::now();
                     self.counts.bytes_sent += count as u64;
                     bytes = bytes.get(count..).unwrap_or_default();
                 }
@@ -536,6 +563,9 @@ impl Connection {
     ) -> Result<(), Error> {
         if self.is_cancelled() {
             return Err(Error::Cancelled { what: what() });
+        }
+        if matches!(direction, Direction::In) && self.await_soon() {
+            return Ok(());
         }
         let (stream, flags) = match direction {
             Direction::In => (self.stream.input(), PollFlags::IN),

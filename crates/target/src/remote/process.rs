@@ -146,6 +146,9 @@ impl RemoteProcess {
             let Link {
                 client, console, ..
             } = &mut *link;
+            if listens && !is_busy && client.connection().await_soon() {
+                continue;
+            }
             let input = Some(client.connection().input()).filter(|_| listens);
             let output = Some(console.output()).filter(|_| console.is_behind());
             let time = patience.filter(|_| !is_busy);
