@@ -438,15 +438,16 @@ impl Connection {
     /// last. Returns whether something can be read.
     #[must_use]
     pub fn await_soon(&self) -> bool {
-        while self.answers_soon {
+        if !self.answers_soon {
+            return false;
+        }
+        loop {
             let mut polled = [PollFd::from_borrowed_fd(self.stream.input(), PollFlags::IN)];
             match rustix::event::poll(&mut polled, Some(&Timespec::default())) {
                 Ok(0) if self.sent.elapsed() < SOON => std::thread::yield_now(),
-                Ok(1) => return true,
-                _ => break,
+                answer => return answer == Ok(1),
             }
         }
-        false
     }
 
     fn keep_notification(&mut self, body: Vec<u8>) {
