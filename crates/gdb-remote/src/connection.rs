@@ -1,7 +1,7 @@
 //! The connection to a stub: packets over a stream, acknowledged and counted, with a deadline on every wait.
 //!
-//! One thread owns a [`Connection`]. Others have a [`Handle`], which ends its waits by a byte in a socket that each poll(2) watches; the
-//! owner then sends the interrupt itself, so that it is never in the middle of a packet.
+//! One thread owns a [`Connection`]. Others have a [`Handle`], which ends its waits by a byte in a socket that each poll(2) watches that sleeps;
+//! the owner then sends the interrupt itself, so that it is never in the middle of a packet.
 //!
 //! The protocol has no numbers that join answers with questions. So a [`Connection`] remembers an answer that did not come in time, and
 //! skips it before it asks again. What a packet means is not known here.
@@ -126,7 +126,7 @@ pub struct Connection {
     late_reads: u32,
     /// When something was sent last.
     sent: Instant,
-    /// Whether the stub has answered soon lastly.
+    /// Whether the stub's last answer came within [`SOON`].
     answers_soon: bool,
     counts: Counts,
     shared: Arc<Shared>,
@@ -435,7 +435,7 @@ impl Connection {
     }
 
     /// If the stub's last answer came within a quarter of a millisecond, waits that long without sleeping for the answer to what was sent
-    /// last. Returns whether something can be read.
+    /// last. A [`Handle`] does not end this wait, but the one behind it. Returns whether something can be read.
     #[must_use]
     pub fn await_soon(&self) -> bool {
         if !self.answers_soon {
