@@ -1,7 +1,9 @@
 //! `cargo xtask bench remote`: how fast a program behind a stub is debugged, next to gdb on the same stub, with the packets counted for both.
 //!
-//! Both are connected by a relay that counts. Runs of the two alternate. The goal is twice gdb's speed in each row.
+//! Times are those of sessions that are connected to the stub directly. Runs of the two alternate. The packets are counted in one more session of each,
+//! by a relay: where it stands between, each packet waits for one more process. The goal is twice gdb's speed in each row.
 
+mod port;
 mod relay;
 mod session;
 
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
+use port::Port;
 use relay::Relay;
 use session::{Adapter, Gdb, Session};
 
@@ -27,13 +30,13 @@ const GOAL: f64 = 2.0;
 /// A program that executes others as a stub.
 struct Stub {
     name: &'static str,
-    start: fn(&Path, u16) -> Command,
+    command: fn(&Path, u16) -> Command,
 }
 
 const STUBS: [Stub; 2] = [
     Stub {
         name: "gdbserver",
-        start: |program, port| {
+        command: |program, port| {
             let mut command = Command::new("gdbserver");
             command
                 .args(["--once", &format!("127.0.0.1:{port}")])
@@ -43,7 +46,7 @@ const STUBS: [Stub; 2] = [
     },
     Stub {
         name: "qemu-x86_64",
-        start: |program, port| {
+        command: |program, port| {
             let mut command = Command::new("qemu-x86_64");
             command.args(["-g", &port.to_string()]).arg(program);
             command
@@ -59,12 +62,10 @@ const ROWS: [&str; 4] = [
     "a stack of 1000 frames",
 ];
 
-/// One row of one run: how long one of it took, and how many packets that were.
-#[derive(Clone, Copy)]
-struct Figure {
-    time: Duration,
-    packets: f64,
-}
+/// How long one of a row took.
+type Times = Vec<Duration>;
+/// How many packets one of a row took.
+type Packets = Vec<f64>;
 
 /// The stub's process, which ends with this.
 struct Running(Child);
@@ -73,6 +74,18 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl Stub {
+    /// Starts it with the program. It is to listen on the port.
+    fn start(&self, app: &App, port: Port) -> anyhow::Result<Running> {
+        let child = (self.command)(&app.program, port.0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Running(child))
     }
 }
 
@@ -107,26 +120,34 @@ impl App {
 pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     let dapple = super::build(root)?;
     let app = App::build(&root.join("target/bench/remote"))?;
-    let ours = [dapple.to_string_lossy().into_owned(), "dap".to_owned()];
+    let adapter = [dapple.to_string_lossy().into_owned(), "dap".to_owned()];
     let version = super::gdb_version().context("gdb is not installed")?;
+    let ours = |port| -> anyhow::Result<Box<dyn Session>> {
+        let session = Adapter::start(&adapter, &app.program, &app.source, port)?;
+        Ok(Box::new(session))
+    };
+    let theirs = |port| -> anyhow::Result<Box<dyn Session>> {
+        let session = Gdb::start("gdb", &app.program, &app.source, port)?;
+        Ok(Box::new(session))
+    };
+    let debuggers: [&Connect; 2] = [&ours, &theirs];
     let mut is_met = true;
     for stub in &STUBS {
         if Command::new(stub.name).arg("--version").output().is_err() {
             println!("{}: not installed, not measured", stub.name);
             continue;
         }
-        let mut all: [Vec<Vec<Figure>>; 2] = [Vec::new(), Vec::new()];
+        let mut times = [Vec::new(), Vec::new()];
         for _ in 0..RUNS {
-            all[0].push(measure(stub, &app, |port| {
-                let session = Adapter::start(&ours, &app.program, &app.source, port)?;
-                Ok(Box::new(session))
-            })?);
-            all[1].push(measure(stub, &app, |port| {
-                let session = Gdb::start("gdb", &app.program, &app.source, port)?;
-                Ok(Box::new(session))
-            })?);
+            for (times, connect) in times.iter_mut().zip(debuggers) {
+                times.push(time(stub, &app, connect)?);
+            }
         }
-        is_met &= print(stub.name, version, &all);
+        let packets = [
+            count(stub, &app, debuggers[0])?,
+            count(stub, &app, debuggers[1])?,
+        ];
+        is_met &= print(stub.name, version, &times.map(medians), &packets);
     }
     Ok(match is_met {
         true => ExitCode::SUCCESS,
@@ -134,80 +155,112 @@ pub fn run(root: &Path) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Goes through all rows with one debugger.
-fn measure(
-    stub: &Stub,
-    app: &App,
-    connect: impl FnOnce(u16) -> anyhow::Result<Box<dyn Session>>,
-) -> anyhow::Result<Vec<Figure>> {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")?
-        .local_addr()?
-        .port();
-    let mut command = (stub.start)(&app.program, port);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let _running = Running(command.spawn()?);
-    let relay = Relay::start(port)?;
-    let mut figures = Vec::new();
-    let mut row = |begun: Instant, before: u64, count: u32| {
-        figures.push(Figure {
-            time: begun.elapsed() / count,
-            packets: (relay.packets() - before) as f64 / f64::from(count),
-        });
-    };
+/// Begins a session with the stub at a port.
+type Connect<'a> = dyn Fn(u16) -> anyhow::Result<Box<dyn Session>> + 'a;
 
-    let begun = Instant::now();
-    let mut session = connect(relay.port)?;
+/// Measures how long each row takes with one debugger.
+fn time(stub: &Stub, app: &App, connect: &Connect) -> anyhow::Result<Times> {
+    let port = Port::unused()?;
+    let _running = stub.start(app, port)?;
+    port.wait_for_listener()?;
+    let mut begun = Instant::now();
+    let mut times = Times::new();
+    go_through(
+        app,
+        || connect(port.0),
+        |at| match at {
+            At::Start => begun = Instant::now(),
+            At::End(count) => times.push(begun.elapsed() / count),
+        },
+    )?;
+    Ok(times)
+}
+
+/// Counts the packets of each row with one debugger.
+fn count(stub: &Stub, app: &App, connect: &Connect) -> anyhow::Result<Packets> {
+    let port = Port::unused()?;
+    let _running = stub.start(app, port)?;
+    port.wait_for_listener()?;
+    let relay = Relay::start(port)?;
+    let mut before = 0;
+    let mut packets = Packets::new();
+    go_through(
+        app,
+        || connect(relay.port),
+        |at| match at {
+            At::Start => before = relay.packets(),
+            At::End(count) => packets.push((relay.packets() - before) as f64 / f64::from(count)),
+        },
+    )?;
+    Ok(packets)
+}
+
+/// Where a session is.
+enum At {
+    /// Before a row.
+    Start,
+    /// After a row, in which something was done so many times.
+    End(u32),
+}
+
+/// Goes through all rows, and says where each starts and ends.
+fn go_through(
+    app: &App,
+    connect: impl FnOnce() -> anyhow::Result<Box<dyn Session>>,
+    mut mark: impl FnMut(At),
+) -> anyhow::Result<()> {
+    mark(At::Start);
+    let mut session = connect()?;
     session.break_at(app.line("step")?, None)?;
     session.go()?;
-    row(begun, 0, 1);
+    mark(At::End(1));
 
     session.refresh()?;
-    let (begun, before) = (Instant::now(), relay.packets());
+    mark(At::Start);
     for _ in 0..STEPS {
         session.next()?;
         session.refresh()?;
     }
-    row(begun, before, STEPS);
+    mark(At::End(STEPS));
 
     session.break_at(app.line("hit")?, Some(&format!("turn == {HITS}")))?;
-    let (begun, before) = (Instant::now(), relay.packets());
+    mark(At::Start);
     session.go()?;
-    row(begun, before, HITS);
+    mark(At::End(HITS));
 
     session.break_at(app.line("deep")?, None)?;
     session.go()?;
-    let (begun, before) = (Instant::now(), relay.packets());
+    mark(At::Start);
     let frames = session.stack()?;
-    row(begun, before, 1);
-    if frames < 1000 {
-        bail!("only {frames} frames");
+    mark(At::End(1));
+    match frames {
+        1000.. => Ok(()),
+        _ => bail!("only {frames} frames"),
     }
-    Ok(figures)
 }
 
-/// Prints the medians. Returns whether each is good enough.
-fn print(stub: &str, version: u32, all: &[Vec<Vec<Figure>>; 2]) -> bool {
+/// The median of each row.
+fn medians(runs: Vec<Times>) -> Times {
+    let of_row = |row: usize| {
+        let mut times: Times = runs.iter().map(|run| run[row]).collect();
+        times.sort();
+        times[times.len() / 2]
+    };
+    (0..ROWS.len()).map(of_row).collect()
+}
+
+/// Prints the medians and the packets, ours first. Returns whether each row is good enough.
+fn print(stub: &str, version: u32, times: &[Times; 2], packets: &[Packets; 2]) -> bool {
     println!("\n{stub}: median of {RUNS}, with the packets of one");
     println!("{:<26}{:>22}{:>22}", "", "dapple", format!("gdb {version}"));
     let mut is_met = true;
-    for (index, name) in ROWS.iter().enumerate() {
-        let [ours, theirs] = [0, 1].map(|debugger| {
-            let mut figures: Vec<Figure> = all[debugger].iter().map(|run| run[index]).collect();
-            figures.sort_by_key(|figure| figure.time);
-            figures[figures.len() / 2]
-        });
-        let shown =
-            |it: Figure| format!("{:.3} ms, {:.1}", it.time.as_secs_f64() * 1e3, it.packets);
-        let ratio = theirs.time.as_secs_f64() / ours.time.as_secs_f64();
+    for (row, name) in ROWS.iter().enumerate() {
+        let [ours, theirs] = [0, 1].map(|debugger| times[debugger][row].as_secs_f64() * 1e3);
+        let [our_text, their_text] = [(0, ours), (1, theirs)]
+            .map(|(debugger, time)| format!("{time:.3} ms, {:.1}", packets[debugger][row]));
+        let ratio = theirs / ours;
         is_met &= ratio >= GOAL;
-        println!(
-            "{name:<26}{:>22}{:>22}  {ratio:.1} ×",
-            shown(ours),
-            shown(theirs)
-        );
+        println!("{name:<26}{our_text:>22}{their_text:>22}  {ratio:.1} ×");
     }
     is_met
 }

@@ -4,9 +4,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use super::port::Port;
 
 /// Passes on one connection.
 pub struct Relay {
@@ -17,10 +16,11 @@ pub struct Relay {
 
 impl Relay {
     /// Waits for a debugger, which is connected to the stub at `stub` then.
-    pub fn start(stub: u16) -> anyhow::Result<Relay> {
+    pub fn start(stub: Port) -> anyhow::Result<Relay> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let port = listener.local_addr()?.port();
-        let behind = reach(stub)?;
+        let behind = TcpStream::connect(("127.0.0.1", stub.0))?;
+        behind.set_nodelay(true)?;
         let packets = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&packets);
         std::thread::spawn(move || {
@@ -40,24 +40,6 @@ impl Relay {
     /// How many packets the debugger has sent so far.
     pub fn packets(&self) -> u64 {
         self.packets.load(Ordering::SeqCst)
-    }
-}
-
-/// Connects to a stub that may not listen yet.
-fn reach(port: u16) -> anyhow::Result<TcpStream> {
-    let begun = Instant::now();
-    loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => {
-                stream.set_nodelay(true)?;
-                return Ok(stream);
-            }
-            Err(error) if begun.elapsed() > Duration::from_secs(10) => {
-                return Err(error).context("the stub doesn't listen");
-            }
-            Err(error) if error.kind() != std::io::ErrorKind::ConnectionRefused => bail!(error),
-            Err(_) => std::thread::yield_now(),
-        }
     }
 }
 
