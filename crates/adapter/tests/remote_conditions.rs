@@ -263,6 +263,34 @@ fn conditions_are_decided_here_behind_qemu() {
     }
 }
 
+/// Where a condition doesn't hold, QEMU need not make a step: the debugger does what the instruction would have done.
+#[test]
+fn registers_are_loaded_right_where_conditions_do_not_hold_behind_qemu() {
+    const MARKS: [&str; 12] = [
+        "tiny", "byte", "small", "half", "number", "natural", "wide", "copies", "pointer",
+        "address", "indirect", "result",
+    ];
+    let fixture = Fixture::new("loads.c");
+    let Some((mut qemu, place)) = qemu(&fixture.program()) else {
+        return;
+    };
+    let session = Session::new();
+    attach(
+        &session,
+        &json!({"target": place, "program": fixture.program()}),
+    );
+    let never = MARKS.map(|mark| fixture.breakpoint(mark).with_condition("turn == 1000"));
+    let wanted = never.into_iter().chain([fixture.breakpoint("end")]);
+    let set = session.set_source(&fixture, wanted.collect());
+    assert!(set.iter().all(|it| it.verified), "{set:?}");
+    session.configured();
+    let stop = session.stopped_at(&fixture, "end", StoppedEventReason::Breakpoint);
+    session.resume(stop.thread);
+    assert_eq!(session.exit_code(), 0, "the sum is right");
+    session.disconnect();
+    qemu.wait().expect("reaped");
+}
+
 #[test]
 fn conditions_hold_behind_lldbs_stub() {
     let fixture = Fixture::new("stub_conditions.c");

@@ -1,9 +1,9 @@
-//! Emulates control-transfer instructions (Intel SDM, volume 2).
+//! Emulates control-transfer instructions, and those that load a register (Intel SDM, volume 2).
 
-use crate::Address;
-use crate::instructions::{COUNT, is_system_call};
+use crate::instructions::{COUNT, GENERAL, is_system_call};
 use crate::registers::user::UserRegisters;
-use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind};
+use crate::{Address, Memory};
+use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 /// The memory accesses of the emulation.
 pub trait EmulatedMemory {
@@ -82,12 +82,105 @@ pub fn target(
             registers.get(instruction.op0_register())
         }
         OpKind::Memory if instruction.memory_size().size() == 8 => {
-            let address =
-                instruction.virtual_address(0, 0, |register, _, _| registers.get(register))?;
-            memory.word(address)
+            memory.word(address(instruction, 0, registers)?)
         }
         _ => None,
     }
+}
+
+/// Emulates an instruction that gives a general register a value, and changes neither memory nor flags: a move from a register, a constant or
+/// memory, with or without an extension, or the computation of an address. Returns the registers after it. `None` for other instructions, and
+/// if memory can't be read.
+pub fn emulate_load(
+    instruction: &Instruction,
+    registers: &UserRegisters,
+    memory: &impl Memory,
+) -> Option<UserRegisters> {
+    if instruction.segment_prefix() != Register::None || instruction.has_lock_prefix() {
+        return None;
+    }
+    let (to, value) = match instruction.mnemonic() {
+        Mnemonic::Mov | Mnemonic::Movzx => {
+            let (value, _) = source(instruction, registers, memory)?;
+            (instruction.op0_register(), value)
+        }
+        Mnemonic::Movsx | Mnemonic::Movsxd => {
+            let (value, size) = source(instruction, registers, memory)?;
+            let unused = u64::BITS - 8 * u32::try_from(size).ok()?;
+            let extended = (value << unused).cast_signed() >> unused;
+            (instruction.op0_register(), extended.cast_unsigned())
+        }
+        Mnemonic::Cdqe => {
+            let (value, _) = general(Register::EAX, registers)?;
+            let extended = i64::from((value as u32).cast_signed());
+            (Register::RAX, extended.cast_unsigned())
+        }
+        Mnemonic::Lea => (
+            instruction.op0_register(),
+            address(instruction, 1, registers)?,
+        ),
+        _ => return None,
+    };
+    let number = number(to)?;
+    let before = registers.get(to.full_register())?;
+    let value = match to.size() {
+        8 => value,
+        // What is above is cleared.
+        4 => value & 0xffff_ffff,
+        2 => before & !0xffff | value & 0xffff,
+        1 => before & !0xff | value & 0xff,
+        _ => return None,
+    };
+    let mut after = *registers;
+    after.set(number, value);
+    after.set_pc(Address(instruction.next_ip()));
+    Some(after)
+}
+
+/// The second operand's value, with zeros above it, and its size in bytes.
+fn source(
+    instruction: &Instruction,
+    registers: &UserRegisters,
+    memory: &impl Memory,
+) -> Option<(u64, usize)> {
+    match instruction.op1_kind() {
+        OpKind::Register => general(instruction.op1_register(), registers),
+        OpKind::Memory => {
+            let size = instruction.memory_size().size();
+            let mut bytes = [0; 8];
+            let wanted = bytes.get_mut(..size)?;
+            memory
+                .read(Address(address(instruction, 1, registers)?), wanted)
+                .ok()?;
+            Some((u64::from_le_bytes(bytes), size))
+        }
+        _ => Some((instruction.try_immediate(1).ok()?, 8)),
+    }
+}
+
+/// The value of a general register or of a part of one, with zeros above it, and its size in bytes.
+fn general(register: Register, registers: &UserRegisters) -> Option<(u64, usize)> {
+    number(register)?;
+    let value = registers.get(register.full_register())?;
+    let size = register.size();
+    let unused = u64::BITS - 8 * u32::try_from(size).ok()?;
+    Some((value << unused >> unused, size))
+}
+
+/// The DWARF number of a general register, or of one whose lowest part this is.
+fn number(register: Register) -> Option<u16> {
+    use Register::{AH, BH, CH, DH};
+    if matches!(register, AH | BH | CH | DH) {
+        return None;
+    }
+    let full = register.full_register();
+    let number = GENERAL.iter().position(|general| *general == full)?;
+    u16::try_from(number).ok()
+}
+
+/// Where an operand is in memory. `None`: its address is made of parts of registers.
+fn address(instruction: &Instruction, operand: u32, registers: &UserRegisters) -> Option<u64> {
+    instruction.virtual_address(operand, 0, |register, _, _| registers.get(register))
 }
 
 /// Whether a conditional branch is taken, and the new value of `rcx` for `loop` instructions.

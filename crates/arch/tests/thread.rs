@@ -156,6 +156,21 @@ impl Room {
         bytes
     }
 
+    /// Executes one instruction, which goes on with the next. Its code is at the beginning of the room's.
+    pub(crate) fn execute(&self, instruction: &[u8], before: &Registers) -> Registers {
+        let next = self.code + instruction.len() as u64;
+        self.write(self.code, instruction);
+        self.write(next, &go_on(Address(next)).expect("a jump"));
+        // SAFETY: as in `run`.
+        unsafe {
+            CONTEXT.before = *before;
+            CONTEXT.before.flags = before.flags & STATUS_FLAGS | 0x202;
+            CONTEXT.target = self.code;
+            enter();
+            CONTEXT.after
+        }
+    }
+
     /// Runs a trampoline that is written at an address. `steps`: looks at the state before each instruction.
     pub(crate) fn run(
         &self,

@@ -33,7 +33,7 @@ const LATE_READS: u32 = 64;
 
 /// How long after a packet its answer is waited for without sleeping, if the one before came as soon. To be woken takes as long as many answers
 /// do.
-const SOON: Duration = Duration::from_micros(250);
+const SOON: Duration = Duration::from_micros(500);
 
 /// The most notifications that are kept until somebody asks for them.
 const MAX_NOTIFICATIONS: usize = 64;
@@ -434,7 +434,13 @@ impl Connection {
         }
     }
 
-    /// If the stub's last answer came within a quarter of a millisecond, waits that long without sleeping for the answer to what was sent
+    /// Whether the stub's last answer came within half a millisecond. Then a packet costs as much as a thousand bytes in one.
+    #[must_use]
+    pub fn answers_soon(&self) -> bool {
+        self.answers_soon
+    }
+
+    /// If the stub's last answer came within half a millisecond, waits that long without sleeping for the answer to what was sent
     /// last. A [`Handle`] does not end this wait, but the one behind it. Returns whether something can be read.
     #[must_use]
     pub fn await_soon(&self) -> bool {

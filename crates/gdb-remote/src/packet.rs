@@ -108,12 +108,34 @@ impl Decoder {
     }
 
     /// Takes the next bytes, and appends what they complete.
-    pub fn decode(&mut self, bytes: &[u8], events: &mut VecDeque<Event>) {
-        for byte in bytes {
-            if let Some(event) = self.take(*byte) {
+    pub fn decode(&mut self, mut bytes: &[u8], events: &mut VecDeque<Event>) {
+        loop {
+            bytes = &bytes[self.take_plain(bytes)..];
+            let Some((first, rest)) = bytes.split_first() else {
+                return;
+            };
+            if let Some(event) = self.take(*first) {
                 events.push_back(event);
             }
+            bytes = rest;
         }
+    }
+
+    /// Takes the bytes up to the first one that has a meaning, if these are in a body and no byte before them has one for them. Returns how many.
+    fn take_plain(&mut self, bytes: &[u8]) -> usize {
+        if !matches!(self.state, State::Body) || self.escaped || self.too_long {
+            return 0;
+        }
+        // A byte too much is for `append`, which tells that.
+        let room = self.limit.saturating_sub(self.body.len()).min(bytes.len());
+        let special = bytes[..room].iter().position(|byte| is_special(*byte));
+        let plain = &bytes[..special.unwrap_or(room)];
+        self.body.extend_from_slice(plain);
+        self.last = plain.last().copied().or(self.last);
+        self.sum = plain
+            .iter()
+            .fold(self.sum, |sum, byte| sum.wrapping_add(*byte));
+        plain.len()
     }
 
     fn take(&mut self, byte: u8) -> Option<Event> {

@@ -10,7 +10,7 @@ use crate::breakpoints::trampolines::{Trampoline, Trampolines};
 use crate::breakpoints::trap_handling::Handling;
 use dapple_arch::Machine;
 use dapple_arch::decision::Truth;
-use dapple_arch::emulate::emulate;
+use dapple_arch::emulate::{emulate, emulate_load};
 use dapple_arch::instructions::decode;
 use dapple_arch::registers::user::UserRegisters;
 use dapple_inspect::inspect::Inspect;
@@ -167,6 +167,19 @@ impl Owner {
         }
         let instruction = decode(pc, code)?;
         emulate(&instruction, registers, &mut self.memory)
+    }
+
+    /// As [`Owner::emulated_at`], for an instruction that loads a register. `None` as well if reads of data are watched.
+    pub(super) fn emulated_load_at(
+        &self,
+        pc: Address,
+        code: &[u8],
+        registers: &UserRegisters,
+    ) -> Option<UserRegisters> {
+        if registers.machine() != Machine::X86_64 || self.watches_reads() {
+            return None;
+        }
+        emulate_load(&decode(pc, code)?, registers, &self.memory)
     }
 
     /// Where a function returns to at whose first instruction a thread is, with the stack pointer there.

@@ -328,7 +328,12 @@ impl Owner {
             return Past::InCopy;
         }
         let (code, length) = self.code_at(site);
-        let after = self.emulated_at(site, &code[..length], &registers);
+        let code = &code[..length];
+        let mut after = self.emulated_at(site, code, &registers);
+        if after.is_none() && self.is_alone_behind_stub(thread) {
+            // Its stop after a step costs a stub more than this: QEMU translates the program again behind each.
+            after = self.emulated_load_at(site, code, &registers);
+        }
         if let Some(after) = after {
             self.set_registers(thread, after);
             self.emulated(thread, registers, after);

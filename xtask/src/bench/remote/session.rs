@@ -5,12 +5,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, bail};
-use dapple_dap::client::Client;
 use dapple_dap::message::Raw;
 use dapple_dap::types::*;
 
-use super::super::PATIENCE;
 use super::super::mi;
+use super::wire::Wire;
 
 /// A session with the program, behind a stub at a port.
 pub trait Session {
@@ -28,7 +27,7 @@ pub trait Session {
 
 /// An adapter.
 pub struct Adapter {
-    client: Client,
+    wire: Wire,
     source: String,
     thread: i64,
     is_configured: bool,
@@ -48,16 +47,16 @@ impl Adapter {
             .args(arguments)
             .env("DEBUGINFOD_URLS", "")
             .stderr(Stdio::null());
-        let client = Client::spawn(&mut adapter)?.with_timeout(PATIENCE);
-        client.request::<InitializeRequest>(InitializeRequestArguments::new("bench"))?;
+        let mut wire = Wire::start(&mut adapter)?;
+        wire.request::<InitializeRequest>(InitializeRequestArguments::new("bench"))?;
         let mut attach = AttachRequestArguments::new();
         let mut set = |name: &str, value: Raw| attach.other.insert(name.to_owned(), value);
         set("target", Raw::new(&format!("127.0.0.1:{port}"))?);
         set("program", Raw::new(program)?);
-        client.request::<AttachRequest>(attach)?;
-        client.wait_for::<InitializedEvent>(PATIENCE, |_| true)?;
+        wire.request::<AttachRequest>(attach)?;
+        wire.wait_for::<InitializedEvent>()?;
         Ok(Adapter {
-            client,
+            wire,
             source: source.to_string_lossy().into_owned(),
             thread: 0,
             is_configured: false,
@@ -65,14 +64,14 @@ impl Adapter {
     }
 
     fn stopped(&mut self) -> anyhow::Result<()> {
-        let stop = self.client.wait_for::<StoppedEvent>(PATIENCE, |_| true)?;
+        let stop = self.wire.wait_for::<StoppedEvent>()?;
         self.thread = stop.thread_id.context("the stop names no thread")?;
         Ok(())
     }
 
-    fn frames(&self, most: i64) -> anyhow::Result<Vec<StackFrame>> {
+    fn frames(&mut self, most: i64) -> anyhow::Result<Vec<StackFrame>> {
         let arguments = StackTraceArguments::new(self.thread).with_levels(most);
-        let answer = self.client.request::<StackTraceRequest>(arguments)?;
+        let answer = self.wire.request::<StackTraceRequest>(arguments)?;
         Ok(answer.stack_frames)
     }
 }
@@ -83,37 +82,37 @@ impl Session for Adapter {
         breakpoint.condition = condition.map(str::to_owned);
         let wanted = SetBreakpointsArguments::new(Source::new().with_path(&self.source))
             .with_breakpoints(vec![breakpoint]);
-        self.client.request::<SetBreakpointsRequest>(wanted)?;
+        self.wire.request::<SetBreakpointsRequest>(wanted)?;
         Ok(())
     }
 
     fn go(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.is_configured, true) {
             let arguments = ContinueArguments::new(self.thread);
-            self.client.request::<ContinueRequest>(arguments)?;
+            self.wire.request::<ContinueRequest>(arguments)?;
         } else {
             let arguments = ConfigurationDoneArguments::default();
-            self.client.request::<ConfigurationDoneRequest>(arguments)?;
+            self.wire.request::<ConfigurationDoneRequest>(arguments)?;
         }
         self.stopped()
     }
 
     fn next(&mut self) -> anyhow::Result<()> {
-        self.client
+        self.wire
             .request::<NextRequest>(NextArguments::new(self.thread))?;
         self.stopped()
     }
 
     fn refresh(&mut self) -> anyhow::Result<usize> {
-        self.client.request::<ThreadsRequest>(Default::default())?;
+        self.wire.request::<ThreadsRequest>(Default::default())?;
         let frames = self.frames(20)?;
         let first = frames.first().context("no frame")?;
         let scopes = self
-            .client
+            .wire
             .request::<ScopesRequest>(ScopesArguments::new(first.id))?;
         let locals = scopes.scopes.first().context("no scope")?;
         let arguments = VariablesArguments::new(locals.variables_reference);
-        self.client.request::<VariablesRequest>(arguments)?;
+        self.wire.request::<VariablesRequest>(arguments)?;
         Ok(frames.len())
     }
 
@@ -125,7 +124,7 @@ impl Session for Adapter {
 impl Drop for Adapter {
     fn drop(&mut self) {
         let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
-        let _ = self.client.request::<DisconnectRequest>(arguments);
+        let _ = self.wire.request::<DisconnectRequest>(arguments);
     }
 }
 
