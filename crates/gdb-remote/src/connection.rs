@@ -434,12 +434,6 @@ impl Connection {
         }
     }
 
-    /// Whether the stub's last answer came within half a millisecond. Then a packet costs as much as a thousand bytes in one.
-    #[must_use]
-    pub fn answers_soon(&self) -> bool {
-        self.answers_soon
-    }
-
     /// If the stub's last answer came within half a millisecond, waits that long without sleeping for the answer to what was sent
     /// last. A [`Handle`] does not end this wait, but the one behind it. Returns whether something can be read.
     #[must_use]

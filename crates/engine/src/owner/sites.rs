@@ -155,14 +155,14 @@ impl Owner {
     }
 
     /// Emulates the instruction `code` at `pc`: writes to memory what it pushes, and returns the registers after it, for the caller to set.
-    /// `None`: the instruction can't be emulated.
+    /// `None`: the instruction can't be emulated, or a stub replays a recording, in which nothing may be changed.
     pub(super) fn emulated_at(
         &mut self,
         pc: Address,
         code: &[u8],
         registers: &UserRegisters,
     ) -> Option<UserRegisters> {
-        if registers.machine() != Machine::X86_64 {
+        if registers.machine() != Machine::X86_64 || self.can_run_backwards() {
             return None;
         }
         let instruction = decode(pc, code)?;

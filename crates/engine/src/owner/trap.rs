@@ -317,7 +317,8 @@ impl Owner {
         site: Address,
         mut registers: UserRegisters,
     ) -> Past {
-        if self.is_running_backwards() {
+        // What replays has to execute what was recorded.
+        if self.can_run_backwards() {
             return Past::OnlyAlone;
         }
         let entry = self.way_past(site);

@@ -102,8 +102,7 @@ impl Link {
         all: Vec<Option<u8>>,
         changed: Vec<Numbered>,
     ) -> io::Result<()> {
-        /// From how many on one packet with all takes less time, if a packet takes little and if it is sent slowly.
-        const MANY_SOON: usize = 2;
+        /// From how many on one packet with all is shorter.
         const MANY: usize = 4;
         if changed.is_empty() {
             return Ok(());
@@ -112,11 +111,7 @@ impl Link {
         self.registers.remove(&thread);
         let whole: Option<Vec<u8>> = all.iter().copied().take(self.reach).collect();
         let are_within = changed.iter().all(|it| it.end <= self.reach);
-        let many = match self.client.connection().answers_soon() {
-            true => MANY_SOON,
-            false => MANY,
-        };
-        let is_one_better = changed.len() >= many || self.lacks_single_registers;
+        let is_one_better = changed.len() >= MANY || self.lacks_single_registers;
         if let Some(whole) = whole.filter(|_| are_within && is_one_better) {
             let written = self.client.write_registers(&whole);
             if self.noted(written)? == Support::Done {
