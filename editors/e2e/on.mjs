@@ -144,8 +144,9 @@ function steps({ page, workbench, debugging, server, path }) {
             match(await workbench.openEditor(), /^main\.c/);
             await workbench.focusEditor();
             await page.keyboard.type('x');
-            const said = await page.locator('.monaco-editor-overlaymessage').innerText();
-            match(said, /read-only/);
+            // It has no text to be seen until it has faded in.
+            const message = page.locator('.monaco-editor-overlaymessage');
+            const said = await until('what is said of typing', () => message.innerText(), (text) => /read-only/.test(text));
             return `line ${line('struct item basket[]')} of main.c; ${said}`;
         }],
         ['container: a breakpoint set in it stops', async () => {
