@@ -121,7 +121,8 @@ impl Decoder {
         }
     }
 
-    /// Takes the bytes up to the first one that has a meaning, if these are in a body and no byte before them has one for them. Returns how many.
+    /// Takes bytes of a body up to the first one that frames, escapes or repeats, and returns how many these are. None outside of a body, behind an
+    /// escape, and in a packet that is too long.
     fn take_plain(&mut self, bytes: &[u8]) -> usize {
         if !matches!(self.state, State::Body) || self.escaped || self.too_long {
             return 0;
