@@ -20,7 +20,7 @@ use session::{Adapter, Gdb, Session};
 
 const SOURCE: &str = include_str!("programs/app.c");
 /// How often each debugger goes through all of it.
-const RUNS: usize = 5;
+const RUNS: usize = 9;
 /// How many lines are stepped over.
 const STEPS: u32 = 50;
 /// How often the conditional breakpoint is passed before it stops.
