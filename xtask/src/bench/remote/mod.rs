@@ -6,7 +6,6 @@
 mod port;
 mod relay;
 mod session;
-mod wire;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};

@@ -2,14 +2,15 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command};
 
 use anyhow::{Context, bail};
-use dapple_dap::message::Raw;
+use dapple_dap::message::{Event, Raw};
 use dapple_dap::types::*;
 
 use super::super::mi;
-use super::wire::Wire;
+use super::super::run::awake::Awake;
+use super::super::run::wire::Wire;
 
 /// A session with the program, behind a stub at a port.
 pub trait Session {
@@ -43,18 +44,15 @@ impl Adapter {
     ) -> anyhow::Result<Adapter> {
         let (name, arguments) = command.split_first().context("no adapter given")?;
         let mut adapter = Command::new(name);
-        adapter
-            .args(arguments)
-            .env("DEBUGINFOD_URLS", "")
-            .stderr(Stdio::null());
+        adapter.args(arguments).env("DEBUGINFOD_URLS", "");
         let mut wire = Wire::start(&mut adapter)?;
-        wire.request::<InitializeRequest>(InitializeRequestArguments::new("bench"))?;
+        wire.request::<InitializeRequest>(&InitializeRequestArguments::new("bench"))?;
         let mut attach = AttachRequestArguments::new();
         let mut set = |name: &str, value: Raw| attach.other.insert(name.to_owned(), value);
         set("target", Raw::new(&format!("127.0.0.1:{port}"))?);
         set("program", Raw::new(program)?);
-        wire.request::<AttachRequest>(attach)?;
-        wire.wait_for::<InitializedEvent>()?;
+        wire.request::<AttachRequest>(&attach)?;
+        wait_for::<InitializedEvent>(&mut wire)?;
         Ok(Adapter {
             wire,
             source: source.to_string_lossy().into_owned(),
@@ -64,15 +62,24 @@ impl Adapter {
     }
 
     fn stopped(&mut self) -> anyhow::Result<()> {
-        let stop = self.wire.wait_for::<StoppedEvent>()?;
+        let stop = wait_for::<StoppedEvent>(&mut self.wire)?;
         self.thread = stop.thread_id.context("the stop names no thread")?;
         Ok(())
     }
 
     fn frames(&mut self, most: i64) -> anyhow::Result<Vec<StackFrame>> {
         let arguments = StackTraceArguments::new(self.thread).with_levels(most);
-        let answer = self.wire.request::<StackTraceRequest>(arguments)?;
+        let answer = self.wire.request::<StackTraceRequest>(&arguments)?;
         Ok(answer.stack_frames)
+    }
+}
+
+/// Waits for an event. Forgets those before it.
+fn wait_for<E: Event>(wire: &mut Wire) -> anyhow::Result<E::Body> {
+    loop {
+        if let Some(body) = wire.event()?.body::<E>()? {
+            return Ok(body);
+        }
     }
 }
 
@@ -82,37 +89,37 @@ impl Session for Adapter {
         breakpoint.condition = condition.map(str::to_owned);
         let wanted = SetBreakpointsArguments::new(Source::new().with_path(&self.source))
             .with_breakpoints(vec![breakpoint]);
-        self.wire.request::<SetBreakpointsRequest>(wanted)?;
+        self.wire.request::<SetBreakpointsRequest>(&wanted)?;
         Ok(())
     }
 
     fn go(&mut self) -> anyhow::Result<()> {
         if std::mem::replace(&mut self.is_configured, true) {
             let arguments = ContinueArguments::new(self.thread);
-            self.wire.request::<ContinueRequest>(arguments)?;
+            self.wire.request::<ContinueRequest>(&arguments)?;
         } else {
             let arguments = ConfigurationDoneArguments::default();
-            self.wire.request::<ConfigurationDoneRequest>(arguments)?;
+            self.wire.request::<ConfigurationDoneRequest>(&arguments)?;
         }
         self.stopped()
     }
 
     fn next(&mut self) -> anyhow::Result<()> {
         self.wire
-            .request::<NextRequest>(NextArguments::new(self.thread))?;
+            .request::<NextRequest>(&NextArguments::new(self.thread))?;
         self.stopped()
     }
 
     fn refresh(&mut self) -> anyhow::Result<usize> {
-        self.wire.request::<ThreadsRequest>(Default::default())?;
+        self.wire.request::<ThreadsRequest>(&Default::default())?;
         let frames = self.frames(20)?;
         let first = frames.first().context("no frame")?;
         let scopes = self
             .wire
-            .request::<ScopesRequest>(ScopesArguments::new(first.id))?;
+            .request::<ScopesRequest>(&ScopesArguments::new(first.id))?;
         let locals = scopes.scopes.first().context("no scope")?;
         let arguments = VariablesArguments::new(locals.variables_reference);
-        self.wire.request::<VariablesRequest>(arguments)?;
+        self.wire.request::<VariablesRequest>(&arguments)?;
         Ok(frames.len())
     }
 
@@ -124,7 +131,7 @@ impl Session for Adapter {
 impl Drop for Adapter {
     fn drop(&mut self) {
         let arguments = DisconnectArguments::new().with_terminate_debuggee(true);
-        let _ = self.wire.request::<DisconnectRequest>(arguments);
+        let _ = self.wire.request::<DisconnectRequest>(&arguments);
     }
 }
 
@@ -132,7 +139,7 @@ impl Drop for Adapter {
 pub struct Gdb {
     gdb: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: BufReader<Awake<ChildStdout>>,
     source: String,
 }
 
@@ -143,7 +150,7 @@ impl Gdb {
         let mut session = Gdb {
             gdb,
             input,
-            output,
+            output: BufReader::new(Awake::new(output.into_inner())?),
             source: source.to_string_lossy().into_owned(),
         };
         session.ask(&format!("-target-select remote 127.0.0.1:{port}"))?;

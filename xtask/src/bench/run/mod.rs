@@ -5,12 +5,12 @@
 //! output, allows (`programs/limit.c`). Each debugger gets as much work as it can do in a few seconds. The targets are ratios within one
 //! run, since machines differ.
 
-mod awake;
+pub(super) mod awake;
 pub(super) mod dap;
 pub(super) mod mi;
 pub(super) mod programs;
 pub(super) mod session;
-mod wire;
+pub(super) mod wire;
 
 use std::path::Path;
 use std::process::ExitCode;
