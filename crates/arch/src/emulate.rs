@@ -1,6 +1,6 @@
 //! Emulates control-transfer instructions, and those that load a register (Intel SDM, volume 2).
 
-use crate::instructions::{COUNT, GENERAL, is_system_call};
+use crate::instructions::{COUNT, is_system_call, number, part, with_part};
 use crate::registers::user::UserRegisters;
 use crate::{Address, Memory};
 use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register};
@@ -121,16 +121,9 @@ pub fn emulate_load(
         ),
         _ => return None,
     };
-    let number = number(to)?;
-    let before = registers.get(to.full_register())?;
-    let value = match to.size() {
-        8 => value,
-        // What is above is cleared.
-        4 => value & 0xffff_ffff,
-        2 => before & !0xffff | value & 0xffff,
-        1 => before & !0xff | value & 0xff,
-        _ => return None,
-    };
+    let whole = to.full_register();
+    let value = with_part(to, registers.get(whole)?, value)?;
+    let number = number(whole)?;
     let mut after = *registers;
     after.set(number, value);
     after.set_pc(Address(instruction.next_ip()));
@@ -158,24 +151,12 @@ fn source(
     }
 }
 
-/// The value of a general register or of a part of one, with zeros above it, and its size in bytes.
+/// The value of a general register or of a lowest part of one, with zeros above it, and its size in bytes.
 fn general(register: Register, registers: &UserRegisters) -> Option<(u64, usize)> {
-    number(register)?;
-    let value = registers.get(register.full_register())?;
-    let size = register.size();
-    let unused = u64::BITS - 8 * u32::try_from(size).ok()?;
-    Some((value << unused >> unused, size))
-}
-
-/// The DWARF number of a general register, or of one whose lowest part this is.
-fn number(register: Register) -> Option<u16> {
-    use Register::{AH, BH, CH, DH};
-    if matches!(register, AH | BH | CH | DH) {
-        return None;
-    }
-    let full = register.full_register();
-    let number = GENERAL.iter().position(|general| *general == full)?;
-    u16::try_from(number).ok()
+    let whole = register.full_register();
+    number(whole)?;
+    let value = part(register, registers.get(whole)?)?;
+    Some((value, register.size()))
 }
 
 /// Where an operand is in memory. `None`: its address is made of parts of registers.

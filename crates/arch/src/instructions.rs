@@ -81,11 +81,47 @@ pub fn general(number: u16) -> Option<Register> {
     GENERAL.get(usize::from(number)).copied()
 }
 
+/// The DWARF number of a general register; `None` for others, and for parts of one.
+pub(crate) fn number(register: Register) -> Option<u16> {
+    let mut numbered = GENERAL.iter().zip(0..);
+    let found = numbered.find(|(one, _)| **one == register);
+    found.map(|(_, number)| number)
+}
+
 /// Whether a general register is callee-saved; the stack pointer counts (ABI §3.2.1).
 pub fn is_kept_by_callees(register: Register) -> bool {
-    let number = GENERAL.iter().zip(0..).find(|(one, _)| **one == register);
-    register == STACK_POINTER
-        || number.is_some_and(|(_, number)| crate::abi::is_callee_saved(number))
+    register == STACK_POINTER || number(register).is_some_and(crate::abi::is_callee_saved)
+}
+
+/// What a general register or a lowest part of one holds, with zeros above it, if the whole register holds `whole`. `None` for `ah` and its like.
+pub(crate) fn part(register: Register, whole: u64) -> Option<u64> {
+    match register.size() {
+        8 => Some(whole),
+        4 => Some(whole & 0xffff_ffff),
+        2 => Some(whole & 0xffff),
+        1 if !is_high(register) => Some(whole & 0xff),
+        _ => None,
+    }
+}
+
+/// What the whole register holds after a write to it or to a lowest part, if it held `whole`. A write of 4 bytes clears those above. `None` as for
+/// [`part`].
+pub(crate) fn with_part(register: Register, whole: u64, value: u64) -> Option<u64> {
+    match register.size() {
+        8 => Some(value),
+        4 => Some(value & 0xffff_ffff),
+        2 => Some(whole & !0xffff | value & 0xffff),
+        1 if !is_high(register) => Some(whole & !0xff | value & 0xff),
+        _ => None,
+    }
+}
+
+/// Whether it is the second lowest byte of a general register: `ah` and its like.
+pub(crate) fn is_high(register: Register) -> bool {
+    matches!(
+        register,
+        Register::AH | Register::BH | Register::CH | Register::DH
+    )
 }
 
 /// A decoder for 64-bit code whose first byte is at `address`.

@@ -4,7 +4,7 @@
 //! are kept in an overlay. An unknown instruction, too many instructions or unreadable memory end
 //! it without a result.
 
-use crate::instructions::decoder;
+use crate::instructions::{decoder, part, with_part};
 use crate::{Address, Memory};
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 use rustc_hash::FxHashMap;
@@ -72,13 +72,7 @@ impl Machine<'_> {
             .registers
             .get(full.number())
             .filter(|_| full.is_gpr64())?;
-        match register.size() {
-            8 => Some(value),
-            4 => Some(value & 0xffff_ffff),
-            2 => Some(value & 0xffff),
-            1 if !is_high(register) => Some(value & 0xff),
-            _ => None,
-        }
+        part(register, value)
     }
 
     fn set(&mut self, register: Register, value: u64) -> Option<()> {
@@ -87,13 +81,7 @@ impl Machine<'_> {
             .registers
             .get_mut(full.number())
             .filter(|_| full.is_gpr64())?;
-        *place = match register.size() {
-            8 => value,
-            4 => value & 0xffff_ffff,
-            2 => *place & !0xffff | value & 0xffff,
-            1 if !is_high(register) => *place & !0xff | value & 0xff,
-            _ => return None,
-        };
+        *place = with_part(register, *place, value)?;
         Some(())
     }
 
@@ -289,13 +277,6 @@ impl Machine<'_> {
             _ => return None,
         })
     }
-}
-
-fn is_high(register: Register) -> bool {
-    matches!(
-        register,
-        Register::AH | Register::BH | Register::CH | Register::DH
-    )
 }
 
 fn operand_size(instruction: &Instruction, index: u32) -> Option<usize> {

@@ -14,7 +14,7 @@ mod tests;
 
 use super::{Code, direct_target};
 use crate::Address;
-use crate::instructions::decoder;
+use crate::instructions::{decoder, is_high};
 use iced_x86::{
     FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
     RflagsBits,
@@ -484,11 +484,7 @@ impl State {
         let (value, size) = match it.op0_kind() {
             OpKind::Register => {
                 let register = it.op0_register();
-                let is_high = matches!(
-                    register,
-                    Register::AH | Register::BH | Register::CH | Register::DH
-                );
-                if is_high {
+                if is_high(register) {
                     return false;
                 }
                 (self.register(register), register.size())
