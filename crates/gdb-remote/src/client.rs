@@ -8,6 +8,7 @@
 
 mod ahead;
 mod breakpoints;
+mod counter;
 mod files;
 mod memory;
 mod processes;
@@ -49,6 +50,14 @@ pub struct Client {
     /// Whether the stub has said that it does not know `X`.
     lacks_binary_write: bool,
     ahead: ahead::Ahead,
+    /// The program counter that is yet to be written.
+    counter: Option<counter::Counter>,
+    /// Whether `c` with an address runs on there. `None`: the stub wasn't asked.
+    continues_at_address: Option<bool>,
+    /// Whether `P` has written a register.
+    writes_single_registers: bool,
+    /// The thread of the last stop.
+    stopped_thread: Option<ThreadId>,
 }
 
 impl Client {
@@ -86,6 +95,10 @@ impl Client {
             running_thread: None,
             lacks_binary_write: false,
             ahead: ahead::Ahead::default(),
+            counter: None,
+            continues_at_address: None,
+            writes_single_registers: false,
+            stopped_thread: None,
         };
         // As gdb does: a stub may wait for the acknowledgement of what it has sent to an earlier client.
         client.connection.send_raw(b"+", after(timeout))?;

@@ -1,13 +1,23 @@
 //! Bytes and numbers as hexadecimal digits, which is how most packets have them. Digits of both cases are read; lower case is written.
 
+/// What [`VALUES`] has for characters that are no digits.
+const NONE: u8 = 0xff;
+
+/// The value of each character as a hexadecimal digit.
+const VALUES: [u8; 256] = {
+    let mut values = [NONE; 256];
+    let mut value = 0;
+    while value < 16 {
+        values[b"0123456789abcdef"[value] as usize] = value as u8;
+        values[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
 /// The value of a hexadecimal digit.
 pub(crate) fn digit(byte: u8) -> Option<u8> {
-    match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        b'A'..=b'F' => Some(byte - b'A' + 10),
-        _ => None,
-    }
+    Some(VALUES[usize::from(byte)]).filter(|value| *value != NONE)
 }
 
 /// The lower-case digit of a value below 16.
@@ -35,27 +45,35 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 
 /// The bytes of pairs of digits. `None` for an odd number of digits or any other character.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
-    let pairs = text.chunks_exact(2);
-    if !pairs.remainder().is_empty() {
+    let (pairs, rest) = text.as_chunks::<2>();
+    if !rest.is_empty() {
         return None;
     }
-    pairs
-        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
-        .collect()
+    // The bits of all values: above 15 if a character is no digit. One check behind the loop takes half the time of one for each pair.
+    let mut all = 0;
+    let values = pairs.iter().map(|pair| {
+        let [high, low] = pair.map(|byte| VALUES[usize::from(byte)]);
+        all |= high | low;
+        high << 4 | low
+    });
+    let bytes = values.collect();
+    (all < 16).then_some(bytes)
 }
 
 /// Like [`decode`], where `xx` stands for a byte whose value the stub does not know.
 pub(crate) fn decode_available(text: &[u8]) -> Option<Vec<Option<u8>>> {
-    let pairs = text.chunks_exact(2);
-    if !pairs.remainder().is_empty() {
+    let (pairs, rest) = text.as_chunks::<2>();
+    if !rest.is_empty() {
         return None;
     }
-    pairs
-        .map(|pair| match pair {
-            b"xx" | b"XX" => Some(None),
-            _ => Some(Some(digit(pair[0])? << 4 | digit(pair[1])?)),
-        })
-        .collect()
+    let mut bytes = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        bytes.push(match pair {
+            b"xx" | b"XX" => None,
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        });
+    }
+    Some(bytes)
 }
 
 /// A number of 1 to 16 significant digits, the highest first.

@@ -1,38 +1,15 @@
 //! Packets that are sent before anybody waits for their answers.
 
-use crate::stub::{Reply, Stub, honest, start};
+use crate::stub::{Reply, heard, listening};
+use dapple_gdb_remote::Error;
 use dapple_gdb_remote::client::{BreakpointKind, Client};
 use dapple_gdb_remote::connection::after;
 use dapple_gdb_remote::error::Support;
-use dapple_gdb_remote::packet::Event;
 use dapple_gdb_remote::stop_reply::StopReply;
-use dapple_gdb_remote::{Connection, Error};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(120);
-
-/// A stub, and the packets that it gets.
-fn listening(
-    mut answer: impl FnMut(&str) -> Option<Reply> + Send + 'static,
-) -> (Stub, Connection, Arc<Mutex<Vec<String>>>) {
-    let packets = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&packets);
-    let (stub, connection) = start(move |event| {
-        let Event::Packet(body) = event else {
-            return honest(event);
-        };
-        let text = String::from_utf8_lossy(body).into_owned();
-        let own = answer(&text);
-        heard.lock().unwrap().push(text);
-        own.unwrap_or_else(|| honest(event))
-    });
-    (stub, connection, packets)
-}
-
-fn heard(packets: &Arc<Mutex<Vec<String>>>) -> Vec<String> {
-    std::mem::take(&mut packets.lock().unwrap())
-}
 
 #[test]
 fn what_is_asked_for_is_not_asked_again() {

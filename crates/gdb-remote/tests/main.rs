@@ -1,6 +1,7 @@
 //! Tests of the client: against stubs in this process, honest and lying, and against real ones.
 
 mod ahead;
+mod counter;
 mod exchange;
 mod gdbserver;
 mod lldb_server;

@@ -85,3 +85,57 @@ fn qemu_stops_at_a_breakpoint_and_runs_to_the_end() {
         StopReply::Exited { status: 3, .. }
     ));
 }
+
+/// The first call of `count` returns at once, by the debugger's hand. That the second one comes with the counter still at 0 shows that QEMU runs on
+/// at the address that comes with `c`.
+#[test]
+fn qemu_runs_on_at_a_program_counter_that_comes_with_the_resumption() {
+    let program = Program::compile(COUNTS);
+    let Some((_process, mut client)) = start(&program) else {
+        return;
+    };
+    client.stop_reason().unwrap();
+    let description = client.description().unwrap().unwrap();
+    let number = |name: &str| description.register(name).unwrap().number;
+    let [count, main] = ["count", "main"].map(|name| program.address(name, &mut client));
+    let counter = program.address("counter", &mut client);
+    for address in [main, count] {
+        let support = client.insert_breakpoint(BreakpointKind::Software, address, 1);
+        assert_eq!(support.unwrap(), Support::Done);
+    }
+    let go = |client: &mut Client, expected: u64| {
+        client.resume_all().unwrap();
+        stop(client);
+        assert_eq!(register(client, "rip"), expected);
+    };
+    go(&mut client, main);
+    let support = client.remove_breakpoint(BreakpointKind::Software, main, 1);
+    assert_eq!(support.unwrap(), Support::Done);
+    let written = client.write_program_counter(number("rip"), main);
+    assert_eq!(written.unwrap(), Support::Done);
+    go(&mut client, count);
+    let top = register(&mut client, "rsp");
+    let mut returns = [0; 8];
+    assert_eq!(client.read_memory(top, &mut returns).unwrap(), 8);
+    let written = client.write_register(number("rsp"), &(top + 8).to_le_bytes());
+    assert_eq!(written.unwrap(), Support::Done);
+    // Whether the stub is QEMU is asked once.
+    let returns = u64::from_le_bytes(returns);
+    let first = client.write_program_counter(number("rip"), returns);
+    assert_eq!(first.unwrap(), Support::Done);
+    let before = client.counts().packets_sent;
+    let again = client.write_program_counter(number("rip"), returns);
+    assert_eq!(again.unwrap(), Support::Done);
+    client.resume_all().unwrap();
+    assert_eq!(client.counts().packets_sent - before, 1);
+    stop(&mut client);
+    assert_eq!(register(&mut client, "rip"), count);
+    assert_eq!(word(&mut client, counter), 0);
+    let support = client.remove_breakpoint(BreakpointKind::Software, count, 1);
+    assert_eq!(support.unwrap(), Support::Done);
+    client.resume_all().unwrap();
+    assert!(matches!(
+        end(&mut client),
+        StopReply::Exited { status: 3, .. }
+    ));
+}

@@ -5,6 +5,7 @@ use dapple_gdb_remote::{Connection, Error};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// What a stub does with what it has received.
@@ -213,6 +214,29 @@ fn memory(range: &str) -> Reply {
     }
     let bytes = (address..(address + length).min(0x2000)).map(|it| format!("{:02x}", it as u8));
     Reply::text(&bytes.collect::<String>())
+}
+
+/// A stub, and the packets that it gets.
+pub fn listening(
+    mut answer: impl FnMut(&str) -> Option<Reply> + Send + 'static,
+) -> (Stub, Connection, Arc<Mutex<Vec<String>>>) {
+    let packets = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&packets);
+    let (stub, connection) = start(move |event| {
+        let Event::Packet(body) = event else {
+            return honest(event);
+        };
+        let text = String::from_utf8_lossy(body).into_owned();
+        let own = answer(&text);
+        heard.lock().unwrap().push(text);
+        own.unwrap_or_else(|| honest(event))
+    });
+    (stub, connection, packets)
+}
+
+/// The packets that a stub has got since the last call.
+pub fn heard(packets: &Arc<Mutex<Vec<String>>>) -> Vec<String> {
+    std::mem::take(&mut packets.lock().unwrap())
 }
 
 /// Whether an error says what was waited for or asked, so that a user can tell where it went wrong.

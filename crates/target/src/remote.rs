@@ -179,12 +179,14 @@ pub fn connect(
     let (console, writer) = io::pipe().map_err(|error| error.to_string())?;
     let writer = Console::new(writer).map_err(|error| error.to_string())?;
     let id = process.unwrap_or(first);
+    // Where whole blocks are asked for ahead, parts would save nothing.
+    let blocks = Blocks::new(room, !client.sends_ahead(), regions);
     let mut link = Link::new(
         client,
         id,
         ids,
         layout,
-        Blocks::new(room, regions),
+        blocks,
         Files::new(options.sysroot.clone()),
         writer,
     );

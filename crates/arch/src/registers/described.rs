@@ -2,6 +2,7 @@
 //! where the kernel's layouts have them. This is x86-64; for the others, see [`others`].
 
 use super::user::REGISTER_WORDS;
+use crate::Machine;
 
 pub mod others;
 
@@ -17,6 +18,14 @@ pub const GENERAL: [&str; REGISTER_WORDS] = [
 
 /// Those without which a thread can't be debugged.
 pub const REQUIRED: [&str; 4] = ["rip", "rsp", "rax", "r15"];
+
+/// The program counter's name in descriptions.
+pub fn program_counter(machine: Machine) -> &'static str {
+    match machine {
+        Machine::X86_64 => "rip",
+        Machine::Aarch64 | Machine::Riscv64 | Machine::Arm => "pc",
+    }
+}
 
 /// The value of a general register that a description doesn't have: no system call for `orig_rax`, else 0.
 pub fn unknown(name: &str) -> u64 {

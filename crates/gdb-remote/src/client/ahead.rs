@@ -37,11 +37,18 @@ fn holds(asked: &[u8], behind: &[u8]) -> bool {
 }
 
 impl Client {
+    /// Whether packets can be sent ahead: not while they are acknowledged.
+    #[must_use]
+    pub fn sends_ahead(&self) -> bool {
+        !self.connection.is_acknowledging()
+    }
+
     /// Has a packet sent together with the next one. Its answer is taken when the same packet is asked for, or else dropped. `false`: packets are
     /// acknowledged, or too many have been sent ahead; it isn't sent.
     pub fn send_ahead(&mut self, body: &[u8]) -> bool {
         if self.ahead.awaited.len() >= MOST
-            || self.connection.is_acknowledging()
+            || !self.sends_ahead()
+            || self.counter.is_some()
             || self.check_length(body).is_err()
         {
             return false;
@@ -80,6 +87,7 @@ impl Client {
 
     /// Sends a packet and takes its answer, or the one that has come ahead.
     pub(super) fn asked(&mut self, body: &[u8], deadline: Deadline) -> Result<Vec<u8>> {
+        self.send_counter(deadline)?;
         if self.ahead.awaited.is_empty() && self.ahead.answers.is_empty() {
             return self.connection.request(body, deadline);
         }

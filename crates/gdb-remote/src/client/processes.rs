@@ -66,6 +66,7 @@ impl Client {
     /// Those of [`Client::command`]. That the connection is closed is none.
     pub fn kill(&mut self, process: Option<u64>) -> Result<()> {
         self.general_thread = None;
+        self.counter = None;
         if let Some(process) = process {
             match self.command(format!("vKill;{process:x}").as_bytes()) {
                 // A stub that ends with its process may not come to answer.

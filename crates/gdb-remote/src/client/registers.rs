@@ -75,6 +75,8 @@ impl Client {
     ///
     /// Those of [`Client::command`].
     pub fn write_register(&mut self, number: u64, value: &[u8]) -> Result<Support> {
-        self.command(format!("P{number:x}={}", hex::encode(value)).as_bytes())
+        let support = self.command(format!("P{number:x}={}", hex::encode(value)).as_bytes())?;
+        self.writes_single_registers |= support == Support::Done;
+        Ok(support)
     }
 }

@@ -128,6 +128,7 @@ impl Client {
                 self.connection.forget_interrupt();
                 // Stubs choose the thread that has stopped; gdb relies on that, too.
                 self.general_thread = stop.thread;
+                self.stopped_thread = stop.thread;
             }
             _ => self.connection.forget_interrupt(),
         }
@@ -138,9 +139,12 @@ impl Client {
     pub(super) fn run(&mut self, packet: &[u8]) -> Result<()> {
         self.check_length(packet)?;
         let deadline = self.deadline();
+        let at_counter = self.resumption_at_counter(packet, deadline)?;
+        let packet = at_counter.as_deref().map_or(packet, str::as_bytes);
         self.connection.skip_owed(deadline)?;
         self.general_thread = None;
         self.running_thread = None;
+        self.stopped_thread = None;
         self.connection.send(packet, deadline)
     }
 }

@@ -72,8 +72,8 @@ pub(super) struct Link {
     pub(super) files: Files,
     pub(super) watchpoints: Watchpoints,
     pub(super) findings: Findings,
-    /// What the packet with all registers has brought for each thread since it ran.
-    registers: BTreeMap<ThreadId, Vec<Option<u8>>>,
+    /// The threads' registers that were read since threads ran.
+    registers: BTreeMap<ThreadId, registers::Known>,
     causes: BTreeMap<ThreadId, Cause>,
     /// How many bytes the packet with all registers has.
     reach: usize,

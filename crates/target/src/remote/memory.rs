@@ -2,6 +2,9 @@
 //!
 //! A stub without an operating system may have memory whose reading does something: registers of devices. There, only what is asked for is
 //! read, unless the stub's memory map says that it is ordinary memory.
+//!
+//! A condition that is decided a thousand times a second uses a few bytes of a block each time. If no more than that was used of it at the stop before,
+//! only these bytes are read, and the whole block with the first use of others.
 
 use dapple_gdb_remote::documents::{MemoryKind, MemoryRegion};
 use std::collections::BTreeMap;
@@ -11,20 +14,30 @@ use std::ops::Range;
 const PAGE: u64 = 4096;
 /// The most blocks that are kept.
 const MOST_BLOCKS: usize = 4096;
+/// The largest part of a block that is read instead of the block, in bytes.
+const LARGEST_PART: usize = 64;
 
 /// What was read since a thread ran.
 #[derive(Debug)]
 pub(super) struct Blocks {
     /// Each block by its address. A shorter one ends where memory does.
     read: BTreeMap<u64, Vec<u8>>,
+    /// Parts of other blocks, by the parts' addresses.
+    parts: BTreeMap<u64, Vec<u8>>,
+    /// What was used of each block since a thread ran, from the first byte to the last.
+    used: BTreeMap<u64, Range<u64>>,
+    /// The same of the stop before.
+    used_before: BTreeMap<u64, Range<u64>>,
+    reads_parts: bool,
     size: u64,
     /// Where blocks may be read. `None`: everywhere.
     ordinary: Option<Vec<Range<u64>>>,
 }
 
 impl Blocks {
-    /// Blocks for a stub whose packets have room for `room` bytes of memory. `ordinary`: where blocks may be read; `None`: everywhere.
-    pub(super) fn new(room: usize, ordinary: Option<Vec<Range<u64>>>) -> Blocks {
+    /// Blocks for a stub whose packets have room for `room` bytes of memory. `reads_parts`: whether parts are read where these will do. `ordinary`:
+    /// where blocks may be read; `None`: everywhere.
+    pub(super) fn new(room: usize, reads_parts: bool, ordinary: Option<Vec<Range<u64>>>) -> Blocks {
         let size = match room {
             4096.. => PAGE,
             1024.. => 1024,
@@ -33,6 +46,10 @@ impl Blocks {
         };
         Blocks {
             read: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            used: BTreeMap::new(),
+            used_before: BTreeMap::new(),
+            reads_parts,
             size,
             ordinary,
         }
@@ -46,6 +63,10 @@ impl Blocks {
     /// Forgets what was read.
     pub(super) fn forget(&mut self) {
         self.read.clear();
+        self.parts.clear();
+        if !self.used.is_empty() {
+            self.used_before = std::mem::take(&mut self.used);
+        }
     }
 
     fn is_ordinary(&self, address: u64) -> bool {
@@ -86,6 +107,9 @@ impl Blocks {
                 }
                 continue;
             }
+            if self.read_part(start, at, rest, &mut read) {
+                return buffer.len();
+            }
             let wanted = (within + rest.len()).div_ceil(self.size as usize);
             self.fill(start, wanted, &mut read);
             let block = self.read.get(&start).map_or(&[][..], Vec::as_slice);
@@ -98,6 +122,43 @@ impl Blocks {
             }
         }
         done
+    }
+
+    /// Takes memory at `at` from a part of the block at `start`, if that is what was used of the block at the stop before. Returns whether it has; else the
+    /// whole block is to be read.
+    fn read_part(
+        &mut self,
+        start: u64,
+        at: u64,
+        buffer: &mut [u8],
+        read: &mut impl FnMut(u64, &mut [u8]) -> usize,
+    ) -> bool {
+        let end = at.saturating_add(buffer.len() as u64);
+        if !self.reads_parts || end - start > self.size {
+            return false;
+        }
+        let used = self.used.entry(start).or_insert(at..end);
+        *used = used.start.min(at)..used.end.max(end);
+        let Some(part) = self.used_before.get(&start).cloned() else {
+            return false;
+        };
+        let length = (part.end - part.start) as usize;
+        let is_within = part.start <= at && end <= part.end;
+        if !is_within || length > LARGEST_PART || self.read.contains_key(&start) {
+            return false;
+        }
+        let bytes = self.parts.entry(part.start).or_insert_with(|| {
+            let mut bytes = vec![0; length];
+            let there = read(part.start, &mut bytes);
+            bytes.truncate(there);
+            bytes
+        });
+        let from = (at - part.start) as usize;
+        let there = bytes.get(from..).and_then(|it| it.get(..buffer.len()));
+        if let Some(there) = there {
+            buffer.copy_from_slice(there);
+        }
+        there.is_some()
     }
 
     /// Reads the block at `start`, and those behind it up to `count` that aren't there either, at once.
@@ -135,7 +196,8 @@ impl Blocks {
     pub(super) fn written(&mut self, address: u64, bytes: &[u8]) {
         let end = address.saturating_add(bytes.len() as u64);
         let first = address.saturating_sub(self.size - 1);
-        for (at, block) in self.read.range_mut(first..end) {
+        let blocks = self.read.range_mut(first..end);
+        for (at, block) in blocks.chain(self.parts.range_mut(first..end)) {
             for (index, byte) in block.iter_mut().enumerate() {
                 let offset = (at + index as u64).checked_sub(address);
                 if let Some(new) = offset.and_then(|offset| bytes.get(offset as usize)) {
@@ -189,7 +251,7 @@ mod tests {
     #[test]
     fn blocks_are_read_once_and_end_where_memory_does() {
         let mut readings = Vec::new();
-        let mut blocks = Blocks::new(4096, None);
+        let mut blocks = Blocks::new(4096, false, None);
         let mut buffer = [0; 8];
         assert_eq!(blocks.read(0x1ffc, &mut buffer, reader(&mut readings)), 8);
         assert_eq!(buffer, [0xfc, 0xfd, 0xfe, 0xff, 0, 1, 2, 3]);
@@ -209,12 +271,46 @@ mod tests {
     #[test]
     fn registers_of_devices_are_read_as_they_are_asked_for() {
         let mut readings = Vec::new();
-        let mut blocks = Blocks::new(512, Some(vec![0x1000..0x2000, 0..0x10]));
+        let mut blocks = Blocks::new(512, true, Some(vec![0x1000..0x2000, 0..0x10]));
         let mut buffer = [0; 4];
         assert_eq!(blocks.read(0x2010, &mut buffer, reader(&mut readings)), 4);
         assert_eq!(blocks.read(0x2010, &mut buffer, reader(&mut readings)), 4);
         assert_eq!(blocks.read(0x1010, &mut buffer, reader(&mut readings)), 4);
         assert_eq!(readings, [(0x2010, 4), (0x2010, 4), (0x1000, 512)]);
+    }
+
+    #[test]
+    fn a_part_is_read_where_no_more_of_the_block_was_used_before() {
+        let mut readings = Vec::new();
+        let mut blocks = Blocks::new(1024, true, None);
+        let mut buffer = [0; 8];
+        let mut used = |blocks: &mut Blocks, addresses: &[u64]| {
+            blocks.forget();
+            for address in addresses {
+                assert_eq!(blocks.read(*address, &mut buffer, reader(&mut readings)), 8);
+                let expected = (*address..).map(|at| at as u8);
+                assert!(buffer.iter().copied().eq(expected.take(8)));
+            }
+            std::mem::take(&mut readings)
+        };
+        assert_eq!(used(&mut blocks, &[0x1410, 0x1420]), [(0x1400, 1024)]);
+        assert_eq!(used(&mut blocks, &[0x1420, 0x1410]), [(0x1410, 24)]);
+        // One of them, and others: as soon as there is one, the block is read.
+        assert_eq!(used(&mut blocks, &[0x1418]), [(0x1410, 24)]);
+        let both = [(0x1418, 8), (0x1400, 1024)];
+        assert_eq!(used(&mut blocks, &[0x1418, 0x1700, 0x1420]), both);
+        // Too far from each other for a part.
+        assert_eq!(used(&mut blocks, &[0x1700]), [(0x1400, 1024)]);
+        assert_eq!(used(&mut blocks, &[0x1700]), [(0x1700, 8)]);
+        // A thread has run and nothing was read.
+        blocks.forget();
+        assert_eq!(used(&mut blocks, &[0x1700]), [(0x1700, 8)]);
+        blocks.written(0x1702, &[9]);
+        let mut changed = [0; 8];
+        assert_eq!(blocks.read(0x1700, &mut changed, |_, _| 0), 8);
+        assert_eq!(changed[..4], [0, 1, 9, 3]);
+        // Two blocks at once.
+        assert_eq!(used(&mut blocks, &[0x17fc]), [(0x1400, 2048)]);
     }
 
     #[test]

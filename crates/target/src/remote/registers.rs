@@ -2,7 +2,7 @@
 
 use dapple_arch::Machine;
 use dapple_arch::registers::described::{
-    self, GENERAL, REQUIRED, TAGS, extended, state, tags, unknown,
+    self, GENERAL, REQUIRED, TAGS, extended, program_counter, state, tags, unknown,
 };
 use dapple_arch::registers::state::{bits, empty, set_bits};
 use dapple_arch::registers::user::{REGISTER_WORDS, UserRegisters, others};
@@ -116,9 +116,14 @@ impl Layout {
         whole.map(|register| register.number)
     }
 
+    /// The stub's number of the program counter, if that has 8 bytes.
+    pub(super) fn counter(&self) -> Option<u64> {
+        self.number(program_counter(self.machine))
+    }
+
     /// The general registers.
     pub(super) fn general(&self, all: &[Option<u8>]) -> UserRegisters {
-        let value = |register: &Register| Some(widened(&register.value_in(all)?));
+        let value = |register: &Register| number_in(register, all);
         if self.machine == Machine::X86_64 {
             let mut words: [u64; REGISTER_WORDS] = GENERAL.map(unknown);
             for (word, register) in self.general_words() {
@@ -242,9 +247,17 @@ fn changes<'a>(
     changed
 }
 
-/// A little-endian number of at most 8 bytes.
-fn widened(bytes: &[u8]) -> u64 {
-    wide(bytes) as u64
+/// A register's value in `all`: a little-endian number, of which the lowest 8 bytes are taken.
+fn number_in(register: &Register, all: &[Option<u8>]) -> Option<u64> {
+    let bytes = all.get(register.offset..)?.get(..register.size())?;
+    let mut number = [0; 8];
+    for (index, byte) in bytes.iter().enumerate() {
+        let byte = (*byte)?;
+        if let Some(to) = number.get_mut(index) {
+            *to = byte;
+        }
+    }
+    Some(u64::from_le_bytes(number))
 }
 
 /// A little-endian number of at most 16 bytes.

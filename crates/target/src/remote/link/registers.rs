@@ -8,22 +8,42 @@ use dapple_gdb_remote::description::Register;
 use dapple_gdb_remote::error::Support;
 use std::io;
 
+/// A thread's registers, as they were read from the stub or written to it.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The bytes of the packet with all registers, and of those read one by one.
+    all: Vec<Option<u8>>,
+    /// The general registers among them. They are asked for several times at a stop.
+    general: UserRegisters,
+}
+
 impl Link {
+    /// A stopped thread's registers, which are read unless they are known.
+    fn known(&mut self, thread: ThreadId) -> io::Result<&Known> {
+        self.require_rest()?;
+        if !self.registers.contains_key(&thread) {
+            self.choose(thread)?;
+            self.asked.registers = true;
+            let read = self.client.read_registers();
+            let mut all = self.noted(read)?;
+            self.reach = all.len().min(self.layout.size());
+            all.truncate(self.reach);
+            self.add(&mut all, Layout::general_behind)?;
+            self.keep(thread, all);
+        }
+        let known = self.registers.get(&thread);
+        known.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))
+    }
+
     /// All registers of a stopped thread, as the stub has them.
     pub(super) fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
-        self.require_rest()?;
-        if let Some(all) = self.registers.get(&thread) {
-            return Ok(all.clone());
-        }
-        self.choose(thread)?;
-        self.asked.registers = true;
-        let read = self.client.read_registers();
-        let mut all = self.noted(read)?;
-        self.reach = all.len().min(self.layout.size());
-        all.truncate(self.reach);
-        self.add(&mut all, Layout::general_behind)?;
-        self.registers.insert(thread, all.clone());
-        Ok(all)
+        Ok(self.known(thread)?.all.clone())
+    }
+
+    /// Keeps a thread's registers until it runs.
+    fn keep(&mut self, thread: ThreadId, all: Vec<Option<u8>>) {
+        let general = self.layout.general(&all);
+        self.registers.insert(thread, Known { all, general });
     }
 
     /// As [`Link::all`], with the registers for floating-point numbers and vectors, which some stubs (QEMU's) give one by one only.
@@ -31,7 +51,7 @@ impl Link {
         let mut all = self.all(thread)?;
         self.choose(thread)?;
         if self.add(&mut all, Layout::extended_behind)? {
-            self.registers.insert(thread, all.clone());
+            self.keep(thread, all.clone());
         }
         Ok(all)
     }
@@ -61,8 +81,7 @@ impl Link {
 
     /// The general registers.
     pub(in crate::remote) fn general(&mut self, thread: ThreadId) -> io::Result<UserRegisters> {
-        let all = self.all(thread)?;
-        Ok(self.layout.general(&all))
+        Ok(self.known(thread)?.general)
     }
 
     /// Sets the general registers.
@@ -100,7 +119,7 @@ impl Link {
         &mut self,
         thread: ThreadId,
         all: Vec<Option<u8>>,
-        changed: Vec<Numbered>,
+        mut changed: Vec<Numbered>,
     ) -> io::Result<()> {
         /// From how many on one packet with all is shorter.
         const MANY: usize = 4;
@@ -115,12 +134,21 @@ impl Link {
         if let Some(whole) = whole.filter(|_| are_within && is_one_better) {
             let written = self.client.write_registers(&whole);
             if self.noted(written)? == Support::Done {
-                self.registers.insert(thread, all);
+                self.keep(thread, all);
                 return Ok(());
             }
         }
+        // The counter comes last: it may be sent with the resumption.
+        let counter = self.layout.counter();
+        changed.sort_by_key(|one| Some(one.number) == counter);
         for one in changed {
-            let written = self.client.write_register(one.number, &one.bytes);
+            let written = match <[u8; 8]>::try_from(one.bytes.as_slice()) {
+                Ok(bytes) if Some(one.number) == counter => {
+                    let value = u64::from_le_bytes(bytes);
+                    self.client.write_program_counter(one.number, value)
+                }
+                _ => self.client.write_register(one.number, &one.bytes),
+            };
             if self.noted(written)? == Support::NotSupported {
                 self.lacks_single_registers = true;
                 let whole = all.iter().take(self.reach);
@@ -130,7 +158,7 @@ impl Link {
                 break;
             }
         }
-        self.registers.insert(thread, all);
+        self.keep(thread, all);
         Ok(())
     }
 }
