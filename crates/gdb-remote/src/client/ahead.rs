@@ -87,7 +87,7 @@ impl Client {
 
     /// Sends a packet and takes its answer, or the one that has come ahead.
     pub(super) fn asked(&mut self, body: &[u8], deadline: Deadline) -> Result<Vec<u8>> {
-        self.send_counter(deadline)?;
+        self.send_counter()?;
         if self.ahead.awaited.is_empty() && self.ahead.answers.is_empty() {
             return self.connection.request(body, deadline);
         }

@@ -138,9 +138,9 @@ impl Client {
     /// Sends a packet whose answer is a stop reply, which comes later.
     pub(super) fn run(&mut self, packet: &[u8]) -> Result<()> {
         self.check_length(packet)?;
-        let deadline = self.deadline();
-        let at_counter = self.resumption_at_counter(packet, deadline)?;
+        let at_counter = self.resumption_at_counter(packet)?;
         let packet = at_counter.as_deref().map_or(packet, str::as_bytes);
+        let deadline = self.deadline();
         self.connection.skip_owed(deadline)?;
         self.general_thread = None;
         self.running_thread = None;
