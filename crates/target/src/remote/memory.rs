@@ -107,8 +107,11 @@ impl Blocks {
                 }
                 continue;
             }
-            if self.read_part(start, at, rest, &mut read) {
-                return buffer.len();
+            if self.reads_parts && within + rest.len() <= self.size as usize {
+                self.note_use(start, at..at.saturating_add(rest.len() as u64));
+                if self.read_part(start, at, rest, &mut read) {
+                    return buffer.len();
+                }
             }
             let wanted = (within + rest.len()).div_ceil(self.size as usize);
             self.fill(start, wanted, &mut read);
@@ -124,6 +127,12 @@ impl Blocks {
         done
     }
 
+    /// Notes that memory of the block at `start` is used.
+    fn note_use(&mut self, start: u64, memory: Range<u64>) {
+        let used = self.used.entry(start).or_insert_with(|| memory.clone());
+        *used = used.start.min(memory.start)..used.end.max(memory.end);
+    }
+
     /// Takes memory at `at` from a part of the block at `start`, if that is what was used of the block at the stop before. Returns whether it has; else the
     /// whole block is to be read.
     fn read_part(
@@ -134,11 +143,6 @@ impl Blocks {
         read: &mut impl FnMut(u64, &mut [u8]) -> usize,
     ) -> bool {
         let end = at.saturating_add(buffer.len() as u64);
-        if !self.reads_parts || end - start > self.size {
-            return false;
-        }
-        let used = self.used.entry(start).or_insert(at..end);
-        *used = used.start.min(at)..used.end.max(end);
         let Some(part) = self.used_before.get(&start).cloned() else {
             return false;
         };

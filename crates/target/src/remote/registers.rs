@@ -116,7 +116,8 @@ impl Layout {
         whole.map(|register| register.number)
     }
 
-    /// The stub's number of the program counter, if that has 8 bytes.
+    /// The stub's number of the program counter, if that has 8 bytes. So 32-bit Arm has none: an address to run on at would choose the instruction set
+    /// there, by its lowest bit.
     pub(super) fn counter(&self) -> Option<u64> {
         self.number(program_counter(self.machine))
     }

@@ -36,7 +36,7 @@ impl Link {
     }
 
     /// All registers of a stopped thread, as the stub has them.
-    pub(super) fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
+    fn all(&mut self, thread: ThreadId) -> io::Result<Vec<Option<u8>>> {
         Ok(self.known(thread)?.all.clone())
     }
 
